@@ -1,0 +1,1 @@
+"""Bindings to inference runtimes: one file per runtime, `base.py` holds the contract."""

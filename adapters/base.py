@@ -1,0 +1,350 @@
+"""The contract between racegate and an inference runtime.
+
+An adapter binds one runtime. It opens sessions, checks every input against the model's contract before
+native code sees it, and tells the truth about which delegate took part. Adapters know nothing of the harness.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "Adapter",
+    "AdapterError",
+    "Array",
+    "Arrays",
+    "Availability",
+    "Call",
+    "Contract",
+    "ContractError",
+    "Counters",
+    "DelegateInitError",
+    "DelegateTruth",
+    "Grain",
+    "Identity",
+    "ModelFile",
+    "ModelLoadError",
+    "Opener",
+    "Options",
+    "OutputContractError",
+    "Placement",
+    "RunError",
+    "RunInterruptedError",
+    "Session",
+    "SessionClosedError",
+    "Sharing",
+    "StagedSession",
+    "TensorSpec",
+    "UnavailableError",
+    "check_inputs",
+    "check_outputs",
+]
+
+type Array = NDArray[Any]
+type Arrays = Mapping[str, Array]
+type Options = Mapping[str, bool | int | str]
+
+
+class AdapterError(Exception):
+    """A classified failure of a runtime call. Its text names no payload, path or other task.
+
+    AdapterError
+     x UnavailableError      the runtime or the delegate is not installed
+     x ModelLoadError        the bytes are not a model that this runtime loads
+     x DelegateInitError     the requested delegate did not start, and fallback was not allowed
+     x ContractError         an input breaks the model's contract; the runtime was not called
+     x OutputContractError   the runtime returned something other than its contract says
+     x RunError              the runtime call failed
+     x RunInterruptedError   the call ended because of `Session.interrupt`
+     x SessionClosedError    the session was used after `close`
+    """
+
+
+class UnavailableError(AdapterError):
+    """The runtime or the delegate is not installed here."""
+
+
+class ModelLoadError(AdapterError):
+    """The bytes are not a model that this runtime loads."""
+
+
+class DelegateInitError(AdapterError):
+    """The requested delegate did not start, and fallback was not allowed."""
+
+
+class ContractError(AdapterError):
+    """An input breaks the model's contract; the runtime was not called."""
+
+
+class OutputContractError(AdapterError):
+    """The runtime returned an output that its own contract does not describe."""
+
+
+class RunError(AdapterError):
+    """The runtime call failed."""
+
+
+class RunInterruptedError(AdapterError):
+    """The call ended early because `Session.interrupt` asked for it."""
+
+
+class SessionClosedError(AdapterError):
+    """The session was used after `close`."""
+
+
+class Sharing(StrEnum):
+    """What the runtime documents about several threads on one session."""
+
+    EXCLUSIVE = "exclusive"
+    CONCURRENT_RUN = "concurrent-run"
+
+
+class Grain(StrEnum):
+    """Where an interrupt takes effect: between graph nodes, or nowhere."""
+
+    NODE = "node"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TensorSpec:
+    """One input or output.
+
+    `dtype` is a numpy name (`float32`); `shape` holds None for a dynamic dimension; arrays are in native byte order.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contract:
+    """The inputs and outputs of a model, in the runtime's order."""
+
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """The runtime that ran: `artifacts` maps the base name of each native library to its sha256."""
+
+    runtime: str
+    version: str
+    build: str
+    artifacts: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """How many graph nodes one executor ran, in how many partitions."""
+
+    on: str
+    nodes: int
+    partitions: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DelegateTruth:
+    """What took part in the work, as opposed to what was asked for.
+
+    `evidence` says how it was learned; `unknown` counts as a fallback. `init_error` is an error class name, never text.
+    """
+
+    requested: str
+    actual: str
+    graph_nodes: int
+    placement: tuple[Placement, ...]
+    evidence: str
+    init_error: str | None = None
+    fallback: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counters:
+    """Live native resources of one session. `last_error` is a class name, never text."""
+
+    live_contexts: int = 0
+    registered_buffers: int = 0
+    live_delegates: int = 0
+    last_error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Availability:
+    """What `probe` found. `why_not` and `install` are one line each, for a person."""
+
+    importable: bool
+    version: str = ""
+    build: str = ""
+    delegates: tuple[str, ...] = ()
+    why_not: str = ""
+    install: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFile:
+    """A model as bytes. `name` is for people and holds no folder; `suffix` is the format, as in `.onnx`."""
+
+    name: str
+    suffix: str
+    data: bytes = field(repr=False)
+
+    @property
+    def digest(self) -> str:
+        """The sha256 of the bytes, in hex."""
+        return hashlib.sha256(self.data).hexdigest()
+
+
+class Call(Protocol):
+    """One run in three steps, each called once, in this order, on one thread.
+
+    The call holds what belongs to the task, so that two calls share only what the runtime itself shares.
+    """
+
+    def bind(self) -> None:
+        """Check the inputs against the contract and hand them to the runtime. Raises ContractError."""
+
+    def invoke(self) -> None:
+        """Run the model. Raises RunError or RunInterruptedError."""
+
+    def fetch(self) -> dict[str, Array]:
+        """Return the outputs as arrays that the caller owns. Raises OutputContractError or RunError."""
+        ...
+
+
+class Session(ABC):
+    """A loaded, runnable model with its mutable state.
+
+    Every method is called on the thread that owns the session, except `interrupt`, which any thread may call
+    while a call is in flight, and `run` and `call` where `sharing` is `concurrent-run`.
+    """
+
+    contract: Contract
+    identity: Identity
+    delegate: DelegateTruth
+    sharing: Sharing = Sharing.EXCLUSIVE
+    interrupt_grain: Grain = Grain.NONE
+
+    @abstractmethod
+    def call(self, inputs: Arrays) -> Call:
+        """Start a call on these inputs, keyed by input name. Nothing is checked or copied before `bind`."""
+
+    def run(self, inputs: Arrays) -> dict[str, Array]:
+        """Run once: bind, invoke, fetch. Inputs and outputs are keyed by tensor name; outputs are owned copies."""
+        call = self.call(inputs)
+        call.bind()
+        call.invoke()
+        return call.fetch()
+
+    def interrupt(self) -> None:
+        """Ask the call in flight to end early, at the declared grain. With grain `none` this raises RunError."""
+        message = "this session cannot be interrupted"
+        raise RunError(message)
+
+    @abstractmethod
+    def counters(self) -> Counters:
+        """Return the live native resources of this session."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Release the session, then its delegate. A second close does nothing."""
+
+
+class StagedSession(Protocol):
+    """A session whose runtime has separate steps on shared buffers (TFLite tensors, IOBinding).
+
+    The three methods work on the session's own buffers: whoever calls them must own the session from bind to fetch.
+    """
+
+    def bind(self, inputs: Arrays) -> None:
+        """Write the inputs into the session's own input buffers."""
+
+    def invoke(self) -> None:
+        """Run on what the input buffers hold now."""
+
+    def fetch(self) -> dict[str, Array]:
+        """Copy what the output buffers hold now."""
+        ...
+
+
+class Opener(Protocol):
+    """What a service gets to open sessions with, on the thread that will own the session."""
+
+    def __call__(self, *, fallback: bool = False) -> Session:
+        """Open a session on the target's delegate, or, with `fallback`, on the plain CPU path.
+
+        Raises ModelLoadError, DelegateInitError or UnavailableError.
+        """
+        ...
+
+
+class Adapter(ABC):
+    """The binding to one runtime. Importing the module never imports the runtime; `probe` and `open` do."""
+
+    name: ClassVar[str]
+    suffixes: ClassVar[tuple[str, ...]]
+    """Model formats it loads, preferred first, as in `(".onnx",)`."""
+    default_delegate: ClassVar[str]
+    cpu_delegate: ClassVar[str]
+    """What a service's declared fallback opens."""
+    shared_state_options: ClassVar[Options] = {}
+    """Options under which two threads on one session do share buffers: the positive control runs with them."""
+
+    @abstractmethod
+    def probe(self) -> Availability:
+        """Say whether the runtime is here, which version, and which delegates it can be asked for. Never raises."""
+
+    @abstractmethod
+    def open(self, model: ModelFile, delegate: str, options: Options) -> Session:
+        """Open a session.
+
+        The option `fallback` (bool, default False) allows the CPU path when the delegate does not start; without it that
+        raises DelegateInitError. Raises ModelLoadError for bytes that are no model and UnavailableError without a runtime.
+        """
+
+
+def check_inputs(contract: Contract, inputs: Arrays) -> None:
+    """Check dtype, byte order, rank, every dimension, that every input is there and no other. Raises ContractError."""
+    wanted = {spec.name: spec for spec in contract.inputs}
+    if missing := sorted(wanted.keys() - inputs.keys()):
+        message = f"missing input {missing[0]!r}"
+        raise ContractError(message)
+    if extra := sorted(inputs.keys() - wanted.keys()):
+        message = f"{len(extra)} input(s) that the model does not have"
+        raise ContractError(message)
+    for name, spec in wanted.items():
+        if problem := _mismatch(spec, inputs[name]):
+            message = f"input {name!r}: {problem}"
+            raise ContractError(message)
+
+
+def check_outputs(contract: Contract, outputs: Arrays) -> None:
+    """Check the outputs as `check_inputs` checks the inputs. Raises OutputContractError."""
+    for spec in contract.outputs:
+        problem = _mismatch(spec, outputs[spec.name]) if spec.name in outputs else "missing"
+        if problem:
+            message = f"output {spec.name!r}: {problem}"
+            raise OutputContractError(message)
+
+
+def _mismatch(spec: TensorSpec, array: object) -> str:
+    if not isinstance(array, np.ndarray):
+        return f"expected a numpy array, got {type(array).__name__}"
+    if array.dtype != np.dtype(spec.dtype):
+        return f"expected {spec.dtype} in native byte order, got {array.dtype.str}"
+    if array.ndim != len(spec.shape):
+        return f"expected rank {len(spec.shape)}, got {array.ndim}"
+    for axis, (want, got) in enumerate(zip(spec.shape, array.shape, strict=True)):
+        if want is not None and want != got:
+            return f"expected {want} in dimension {axis}, got {got}"
+    return ""

@@ -1,0 +1,1 @@
+"""The engine, the service under test, faults, history, invariants, workers and the command line."""

@@ -1,0 +1,77 @@
+"""The recorded decisions that make an execution repeatable, and the one-line token that carries them."""
+
+from __future__ import annotations
+
+import msgspec
+
+__all__ = ["ENGINE_VERSION", "Schedule", "TokenError", "parse_token"]
+
+ENGINE_VERSION = 1
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+_CELL_DIGITS = 12
+_CODE_DIGITS = 8
+
+
+class TokenError(ValueError):
+    """The text is not a replay token of this engine version."""
+
+
+class Schedule(msgspec.Struct, frozen=True):
+    """Where an execution left the default order.
+
+    The default keeps the running thread while it can run, then takes the runnable thread with the lowest number, then
+    the earliest timer. `choices` holds (point, thread) wherever the strategy decided otherwise: at decision point number
+    `point`, counted from 0, thread number `thread` went on. `cell` and `code` are hex digests, cut to 12 and 8 digits.
+    """
+
+    cell: str
+    code: str
+    choices: tuple[tuple[int, int], ...]
+
+    def token(self) -> str:
+        """Write the schedule as one line without spaces, safe in a shell."""
+        parts: list[str] = []
+        previous = 0
+        for point, thread in self.choices:
+            parts.append(f"{_base36(point - previous)}-{_base36(thread)}")
+            previous = point
+        return f"rg{ENGINE_VERSION}.{self.cell}.{self.code}.{'_'.join(parts) or '0'}"
+
+
+def parse_token(token: str) -> Schedule:
+    """Read a token back. Raises TokenError with what is wrong with it."""
+    fields = token.strip().split(".")
+    if len(fields) != 4 or not fields[0].startswith("rg"):  # noqa: PLR2004 - the four fields of a token
+        message = "a replay token has the form rg1.CELL.CODE.CHOICES"
+        raise TokenError(message)
+    if fields[0] != f"rg{ENGINE_VERSION}":
+        message = f"the token is for engine {fields[0]!r}, this one is rg{ENGINE_VERSION}"
+        raise TokenError(message)
+    _, cell, code, choices = fields
+    if len(cell) != _CELL_DIGITS or len(code) != _CODE_DIGITS:
+        message = "the token's digests are cut short: copy it whole"
+        raise TokenError(message)
+    return Schedule(cell, code, _choices(choices))
+
+
+def _choices(text: str) -> tuple[tuple[int, int], ...]:
+    if text == "0":
+        return ()
+    point = 0
+    choices: list[tuple[int, int]] = []
+    try:
+        for part in text.split("_"):
+            step, thread = part.split("-")
+            point += int(step, 36)
+            choices.append((point, int(thread, 36)))
+    except ValueError:
+        message = "the token's choices are damaged: copy it whole"
+        raise TokenError(message) from None
+    return tuple(choices)
+
+
+def _base36(number: int) -> str:
+    digits = _DIGITS[number % 36]
+    while number := number // 36:
+        digits = _DIGITS[number % 36] + digits
+    return digits
