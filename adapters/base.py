@@ -6,12 +6,14 @@ native code sees it, and tells the truth about which delegate took part. Adapter
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, ClassVar, Protocol
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +35,7 @@ __all__ = [
     "ModelFile",
     "ModelLoadError",
     "Opener",
+    "OptionError",
     "Options",
     "OutputContractError",
     "Placement",
@@ -41,16 +44,18 @@ __all__ = [
     "Session",
     "SessionClosedError",
     "Sharing",
+    "StagedCall",
     "StagedSession",
     "TensorSpec",
     "UnavailableError",
     "check_inputs",
     "check_outputs",
+    "file_digest",
 ]
 
-type Array = NDArray[Any]
-type Arrays = Mapping[str, Array]
-type Options = Mapping[str, bool | int | str]
+Array: TypeAlias = NDArray[Any]
+Arrays: TypeAlias = Mapping[str, Array]
+Options: TypeAlias = Mapping[str, bool | int | str]
 
 
 class AdapterError(Exception):
@@ -60,6 +65,7 @@ class AdapterError(Exception):
      x UnavailableError      the runtime or the delegate is not installed
      x ModelLoadError        the bytes are not a model that this runtime loads
      x DelegateInitError     the requested delegate did not start, and fallback was not allowed
+     x OptionError           the adapter has no such option, or the value is of the wrong kind
      x ContractError         an input breaks the model's contract; the runtime was not called
      x OutputContractError   the runtime returned something other than its contract says
      x RunError              the runtime call failed
@@ -78,6 +84,10 @@ class ModelLoadError(AdapterError):
 
 class DelegateInitError(AdapterError):
     """The requested delegate did not start, and fallback was not allowed."""
+
+
+class OptionError(AdapterError):
+    """The adapter has no such option, or its value is of the wrong kind. The text names the options it has."""
 
 
 class ContractError(AdapterError):
@@ -277,6 +287,22 @@ class StagedSession(Protocol):
         ...
 
 
+class StagedCall:
+    """A call on the session's own buffers: what two threads that share the session do to each other shows."""
+
+    __slots__ = ("_inputs", "_session", "fetch", "invoke")
+
+    def __init__(self, session: StagedSession, inputs: Arrays) -> None:
+        self._session = session
+        self._inputs = inputs
+        self.invoke = session.invoke
+        self.fetch = session.fetch
+
+    def bind(self) -> None:
+        """Check the inputs and write them into the session's buffers."""
+        self._session.bind(self._inputs)
+
+
 class Opener(Protocol):
     """What a service gets to open sessions with, on the thread that will own the session."""
 
@@ -308,9 +334,17 @@ class Adapter(ABC):
     def open(self, model: ModelFile, delegate: str, options: Options) -> Session:
         """Open a session.
 
-        The option `fallback` (bool, default False) allows the CPU path when the delegate does not start; without it that
-        raises DelegateInitError. Raises ModelLoadError for bytes that are no model and UnavailableError without a runtime.
+        The option `fallback` (bool, default False) allows the CPU path when the delegate does not start; without it
+        that raises DelegateInitError. Raises ModelLoadError for bytes that are no model,
+        UnavailableError without a runtime, and OptionError for an option that the adapter does not have.
         """
+
+
+@functools.cache
+def file_digest(path: str) -> str:
+    """The sha256 of a file in hex, read once in a process: for native libraries, which stay as they are."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def check_inputs(contract: Contract, inputs: Arrays) -> None:
@@ -340,6 +374,7 @@ def check_outputs(contract: Contract, outputs: Arrays) -> None:
 def _mismatch(spec: TensorSpec, array: object) -> str:
     if not isinstance(array, np.ndarray):
         return f"expected a numpy array, got {type(array).__name__}"
+    array = cast("Array", array)
     if array.dtype != np.dtype(spec.dtype):
         return f"expected {spec.dtype} in native byte order, got {array.dtype.str}"
     if array.ndim != len(spec.shape):

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 
 __all__ = ["Attr", "Event", "History", "Mode"]
 
-type Attr = bool | int | str | None
-type Mode = Literal["controlled", "stress"]
+Attr: TypeAlias = bool | int | str | None
+Mode: TypeAlias = Literal["controlled", "stress"]
 
 
 class Event(msgspec.Struct, frozen=True, gc=False, array_like=True):

@@ -1,0 +1,23 @@
+"""Where the command line writes."""
+
+from __future__ import annotations
+
+import sys
+
+__all__ = ["UsageError", "complain", "say"]
+
+
+class UsageError(Exception):
+    """The user asked for something that does not exist or cannot be. One line; exit 2."""
+
+
+def say(text: str = "") -> None:
+    """Write a line to standard output."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def complain(text: str) -> None:
+    """Write a line to standard error."""
+    sys.stderr.write(f"racegate: {text}\n")
+    sys.stderr.flush()

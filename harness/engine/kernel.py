@@ -1,0 +1,317 @@
+"""The kernel of one controlled execution: who may run, who waits for what, what time it is.
+
+Exactly one controlled thread runs at a time: it holds the token. At each decision point it asks the strategy who goes
+next and passes that thread's baton on. All fields are touched by the token's holder alone, so there is no lock here.
+"""
+
+from __future__ import annotations
+
+import sys
+from _thread import allocate_lock
+from collections.abc import Callable
+from typing import Any
+
+from harness.engine.carriers.carrier import Baton
+from harness.engine.carriers.os_thread import OsThreadCarriers
+from harness.engine.happens_before import SyncLog
+from harness.engine.strategies.scripted import default_choice
+from harness.engine.strategies.strategy import Strategy
+from harness.engine.threads import CONTROLLED, Controlled, ExecutionAbortedError, State
+
+__all__ = ["Kernel", "Stalled"]
+
+CLOCK_READ_NS = 1_000
+"""Each read of a controlled clock moves it, so that a loop that polls the clock ends."""
+STALL_SECONDS = 5.0
+"""Real time without a decision point, outside native calls, after which a thread counts as escaped from control."""
+IDLE_WAKES = 200
+"""Time-outs that fire one after the other, while nobody else can move and nothing is observed, before the threads count as at rest."""
+UNWIND_SECONDS = 2.0
+"""Real time that an aborted thread gets to unwind before its carrier is given up."""
+
+
+class Stalled:
+    """A thread that ran on without reaching a decision point: where it was seen."""
+
+    def __init__(self, thread: str, where: str) -> None:
+        self.thread = thread
+        self.where = where
+
+
+class Kernel:
+    """Runs one execution. Made and driven on a thread that is not controlled.
+
+    `points` counts the decision points that had a choice, `choices` records those where the default was not taken, `limit` ends an
+    execution that has more points than that (`out_of_budget` is then set).
+    """
+
+    def __init__(self, carriers: OsThreadCarriers, strategy: Strategy, limit: int = 20_000) -> None:
+        self._carriers = carriers
+        self._choose = strategy.choose
+        self._limit = limit
+        self._step_limit = 10 * limit
+        self._ready: list[Controlled] = []
+        self._timers: list[Controlled] = []
+        self._native: list[Controlled] = []
+        self._control = allocate_lock()
+        self._control.acquire()
+        self._unwinding: Controlled | None = None
+        self._running: Controlled | None = None
+        self.threads: list[Controlled] = []
+        self.choices: list[tuple[int, int]] = []
+        self.points = 0
+        self.steps = 0
+        self.now_ns = 0
+        self.sync = SyncLog()
+        self.out_of_budget = False
+        self.real_time_mattered = False
+        self.idle_wakes = 0
+        self.stalled: Stalled | None = None
+        self.services_started = 0
+
+    # -- threads ------------------------------------------------------------------------------------------------------
+
+    def spawn(self, name: str, body: Callable[[], object], *, role: str, daemon: bool = False, thread: Any = None) -> Controlled:
+        """Make a controlled thread; it can be chosen from now on."""
+        controlled = Controlled(self, len(self.threads), name, role=role, daemon=daemon, thread=thread)
+
+        def carried(baton: Baton) -> None:
+            self._carry(controlled, baton, body)
+
+        controlled.baton = self._carriers.start(carried)
+        controlled.ident = controlled.baton.ident
+        self.threads.append(controlled)
+        self._ready.append(controlled)
+        return controlled
+
+    def _carry(self, me: Controlled, baton: Baton, body: Callable[[], object]) -> None:
+        CONTROLLED[me.ident] = me
+        try:
+            if not me.aborted:
+                body()
+        except ExecutionAbortedError:
+            pass
+        except BaseException as error:  # noqa: BLE001 - how a thread of the code under test died is data
+            me.died_of = error
+        finally:
+            del CONTROLLED[me.ident]
+        if self._unwinding is not me and me.aborted:
+            return  # given up on long ago: nobody waits for this carrier any more
+        me.state = State.DONE
+        self.sync.release(me, me)
+        if me in self._ready:
+            self._ready.remove(me)
+        for joiner in me.joiners:
+            self.wake(joiner)
+        self._carriers.retire(baton)
+        if self._unwinding is me:
+            self._control.release()
+        else:
+            self._hand_over(None)
+
+    # -- decision points ----------------------------------------------------------------------------------------------
+
+    def point(self, me: Controlled) -> None:
+        """A decision point: the strategy may let another thread go first."""
+        if me.aborted:
+            raise ExecutionAbortedError
+        self.steps += 1
+        if self.steps > self._step_limit:
+            self._give_up(me)
+        if len(self._ready) > 1 or self._timers:
+            chosen = self._decide(me)
+            if chosen is not me:
+                self._running = chosen
+                chosen.baton.pass_on()
+                me.baton.take()
+                if me.aborted:
+                    raise ExecutionAbortedError
+
+    def block(self, me: Controlled, waits_for: object, timeout: float | None = None) -> bool:
+        """Wait until another thread wakes this one, or the time-out fires: False then. `timeout` is in virtual seconds."""
+        if me.aborted:
+            raise ExecutionAbortedError
+        me.state = State.BLOCKED
+        me.waits_for = waits_for
+        me.fired = False
+        self._ready.remove(me)
+        if timeout is not None:
+            me.deadline_ns = self.now_ns + max(0, round(timeout * 1e9))
+            self._timers.append(me)
+        self._hand_over(me)
+        return not me.fired
+
+    def wake(self, thread: Controlled) -> None:
+        """Make a blocked thread ready; one that is ready already stays so."""
+        if thread.state is not State.BLOCKED:
+            return
+        thread.state = State.READY
+        thread.waits_for = None
+        if thread.deadline_ns is not None:
+            thread.deadline_ns = None
+            self._timers.remove(thread)
+        self._ready.append(thread)
+
+    def _hand_over(self, me: Controlled | None) -> None:
+        """Let somebody else go, or the kernel's own thread if nobody can; come back when `me` is chosen, if it is given."""
+        chosen = self._next()
+        if chosen is not me or chosen is None:
+            self._running = chosen
+            if chosen is None:
+                self._control.release()
+            else:
+                chosen.baton.pass_on()
+            if me is not None:
+                me.baton.take()
+        if me is not None and me.aborted:
+            raise ExecutionAbortedError
+
+    def _next(self) -> Controlled | None:
+        if not self._ready and not self._timers and self._native:
+            self.real_time_mattered = True
+            self.expect_return(self._native[0])
+        if not self._ready and not self._timers:
+            return None
+        if self.out_of_budget or (not self._ready and self._idle()):
+            return None
+        if len(self._ready) == 1 and not self._timers:
+            return self._ready[0]
+        return self._decide(None)
+
+    def _idle(self) -> bool:
+        """Whether only timers move any more, again and again, with nothing observed: polling workers at rest."""
+        self.idle_wakes += 1
+        return self.idle_wakes > IDLE_WAKES
+
+    def _decide(self, me: Controlled | None) -> Controlled:
+        timer = min(self._timers, key=_due) if self._timers else None
+        if timer is None or self._ready:
+            point = self.points
+            self.points = point + 1
+            if point >= self._limit:
+                self._give_up(me)
+            chosen = self._choose(me, self._ready, timer)
+            if chosen is not default_choice(me, self._ready, timer):
+                self.choices.append((point, chosen.number))
+        else:
+            chosen = timer
+        if chosen is timer:
+            self._fire(chosen)
+        return chosen
+
+    def _give_up(self, me: Controlled | None) -> None:
+        self.out_of_budget = True
+        if me is not None:
+            self._running = None
+            self._control.release()
+            me.baton.take()
+            raise ExecutionAbortedError
+
+    def _fire(self, thread: Controlled) -> None:
+        assert thread.deadline_ns is not None, "only a thread with a deadline is a timer"
+        self.now_ns = max(self.now_ns, thread.deadline_ns)
+        self.wake(thread)
+        thread.fired = True
+
+    # -- time ---------------------------------------------------------------------------------------------------------
+
+    def read_clock(self) -> int:
+        """The virtual time in nanoseconds since the execution began; reading it moves it, and fires what is then due."""
+        self.now_ns += CLOCK_READ_NS
+        for thread in [thread for thread in self._timers if _due(thread)[0] <= self.now_ns]:
+            self.wake(thread)
+            thread.fired = True
+        return self.now_ns
+
+    # -- native calls that are held -----------------------------------------------------------------------------------
+
+    def native(self, me: Controlled, call: Callable[[], object]) -> None:
+        """Make a native call without the token: others go on while it is in flight, and its end is a decision.
+
+        The end can be chosen after `expect_return`; the token then waits for the call in real time. A call that ends unasked, when
+        nobody else can move, makes the execution depend on real time (`real_time_mattered`).
+        """
+        me.state = State.NATIVE
+        self._ready.remove(me)
+        self._native.append(me)
+        chosen = self._next()
+        self._running = chosen
+        if chosen is not me and chosen is not None:
+            chosen.baton.pass_on()
+        try:
+            call()
+        finally:
+            if chosen is not me:
+                me.baton.take()
+                if me.aborted:
+                    raise ExecutionAbortedError
+
+    def expect_return(self, thread: Controlled) -> None:
+        """The harness has made this thread's native call end: its return can be chosen from now on."""
+        if thread in self._native:
+            self._native.remove(thread)
+            thread.state = State.READY
+            self._ready.append(thread)
+
+    # -- driving from outside -----------------------------------------------------------------------------------------
+
+    def go(self) -> None:
+        """Run until nobody can move and no timer is pending, the limit is reached, or a thread stalls."""
+        chosen = self._next()
+        if chosen is None:
+            return
+        self._running = chosen
+        chosen.baton.pass_on()
+        self._wait_for_control()
+
+    def _wait_for_control(self) -> None:
+        seen = -1
+        while not self._control.acquire(timeout=STALL_SECONDS):
+            running = self._running
+            if running is not None and not running.in_call and self.steps == seen:
+                self.stalled = Stalled(running.name, where_is(running.ident))
+                return
+            seen = self.steps
+
+    def abort_rest(self) -> bool:
+        """Unwind every thread that is left, one after the other. False if one of them would not: its carrier is given up."""
+        for thread in self.threads:
+            thread.aborted = True
+        clean = True
+        for thread in self.threads:
+            if thread.state is State.DONE:
+                continue
+            if thread.state is State.NATIVE or thread is self._stalled_thread():
+                self._carriers.abandon(thread.baton)
+                clean = False
+                continue
+            self._unwinding = thread
+            thread.baton.pass_on()
+            if not self._control.acquire(timeout=UNWIND_SECONDS):
+                self._carriers.abandon(thread.baton)
+                clean = False
+        self._unwinding = None
+        return clean
+
+    def _stalled_thread(self) -> Controlled | None:
+        return self._running if self.stalled is not None else None
+
+
+def where_is(ident: int) -> str:
+    """Say where a thread is: file name and line of its innermost frame outside the engine and the standard library's locks."""
+    frame = sys._current_frames().get(ident)  # noqa: SLF001 - the documented way to another thread's stack
+    while frame is not None and _is_machinery(frame.f_code.co_filename):
+        frame = frame.f_back
+    if frame is None:
+        return "unknown"
+    parts = frame.f_code.co_filename.replace("\\", "/").rsplit("/", 2)
+    return f"{'/'.join(parts[-2:])}:{frame.f_lineno}"
+
+
+def _is_machinery(file: str) -> bool:
+    path = file.replace("\\", "/")
+    return "/harness/engine/" in path or path.endswith(("/threading.py", "/queue.py", "/concurrent/futures/_base.py"))
+
+
+def _due(thread: Controlled) -> tuple[int, int]:
+    return (thread.deadline_ns or 0, thread.number)

@@ -1,0 +1,86 @@
+"""The re-entrant lock, dual-mode."""
+
+from __future__ import annotations
+
+from _thread import RLock as RealRLock
+from _thread import get_ident
+from typing import Any
+
+from harness.engine.primitives.lock import Lock
+from harness.engine.threads import CONTROLLED, current
+
+__all__ = ["RLock"]
+
+
+class RLock:
+    """`threading.RLock`. A controlled owner is known by its thread, a real one by the real lock below."""
+
+    __slots__ = ("__weakref__", "_count", "_inner", "_real")
+
+    def __init__(self, real: Any = None) -> None:
+        self._real = RealRLock() if real is None else real
+        self._inner = Lock()
+        self._count = 0
+
+    @property
+    def owner(self) -> object:
+        """The controlled thread that holds it, None if none does."""
+        return self._inner.owner
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:  # noqa: FBT001, FBT002 - the standard signature
+        """Acquire, again if this thread holds it already."""
+        me = CONTROLLED.get(get_ident())
+        if me is None:
+            return self._real.acquire(blocking, timeout)
+        if self._inner.owner is me:
+            self._count += 1
+            return True
+        if not self._inner.acquire(blocking, timeout):
+            return False
+        self._count = 1
+        return True
+
+    def release(self) -> None:
+        """Release once. Raises RuntimeError for a thread that does not hold it."""
+        me = CONTROLLED.get(get_ident())
+        if me is None:
+            self._real.release()
+            return
+        if self._inner.owner is not me:
+            message = "cannot release un-acquired lock"
+            raise RuntimeError(message)
+        self._count -= 1
+        if self._count == 0:
+            self._inner.release()
+
+    def __enter__(self) -> bool:
+        return self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def _is_owned(self) -> bool:
+        me = current()
+        return self._real._is_owned() if me is None else self._inner.owner is me  # noqa: SLF001 - Condition asks it so
+
+    def _recursion_count(self) -> int:
+        return self._count if self._inner.owner is current() else 0
+
+    def _release_save(self) -> object:
+        if current() is None:
+            return self._real._release_save()  # noqa: SLF001 - Condition asks it so
+        count, self._count = self._count, 0
+        self._inner.release()
+        return count
+
+    def _acquire_restore(self, state: Any) -> None:
+        if current() is None:
+            self._real._acquire_restore(state)  # noqa: SLF001 - Condition asks it so
+            return
+        self._inner.acquire()
+        self._count = state
+
+    def _at_fork_reinit(self) -> None:
+        self._real = RealRLock()
+        self._inner = Lock()
+        self._count = 0

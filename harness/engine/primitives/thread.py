@@ -1,0 +1,100 @@
+"""Start, join and identity of threads, dual-mode: a Thread started by a controlled thread is controlled."""
+
+from __future__ import annotations
+
+import threading  # noqa: TID251 - the engine replaces its bottom
+from _thread import get_ident, get_native_id
+from typing import Any
+
+from harness.engine.kernel import Kernel
+from harness.engine.threads import Controlled, ExecutionAbortedError, State, current
+
+__all__ = ["install_thread", "start_controlled"]
+
+_Thread: Any = threading.Thread
+_real_start = _Thread.start
+_real_join = _Thread.join
+_real_is_alive = _Thread.is_alive
+
+
+def install_thread() -> None:
+    """Replace the three methods in place: subclasses and earlier imports see them too."""
+    _Thread.start = _start
+    _Thread.join = _join
+    _Thread.is_alive = _is_alive
+
+
+def start_controlled(kernel: Kernel, thread: Any, *, name: str, role: str, parent: Controlled | None = None) -> Controlled:
+    """Start a Thread object on a carrier of `kernel`."""
+    thread._started._flag = True  # noqa: SLF001 - Event.set would take a lock that nobody can contend
+    controlled = kernel.spawn(name, lambda: _run(thread), role=role, daemon=thread.daemon, thread=thread)
+    thread.__dict__["_racegate"] = controlled
+    if parent is not None:
+        kernel.sync.release(parent, thread)
+    kernel.sync.acquire(controlled, thread)
+    return controlled
+
+
+def _run(thread: Any) -> None:
+    ident = get_ident()
+    active: dict[int, Any] = threading._active  # type: ignore[attr-defined]  # noqa: SLF001 - current_thread() looks here
+    thread._ident = ident  # noqa: SLF001 - what Thread._set_ident does
+    thread._native_id = get_native_id()  # noqa: SLF001 - what Thread._set_native_id does
+    active[ident] = thread
+    try:
+        thread.run()
+    except SystemExit:
+        pass
+    finally:
+        active.pop(ident, None)
+
+
+def _start(self: Any) -> None:
+    me = current()
+    if me is None:
+        _real_start(self)
+        return
+    if not self._initialized:
+        message = "thread.__init__() not called"
+        raise RuntimeError(message)
+    if self._started._flag:  # noqa: SLF001 - as in start_controlled
+        message = "threads can only be started once"
+        raise RuntimeError(message)
+    kernel = me.kernel
+    role = "daemon" if self.daemon else "service"
+    kernel.services_started += 1
+    start_controlled(kernel, self, name=f"service-{kernel.services_started}", role=role, parent=me)
+    kernel.point(me)
+
+
+def _join(self: Any, timeout: float | None = None) -> None:
+    me = current()
+    target: Controlled | None = self.__dict__.get("_racegate")
+    if me is None or target is None:
+        if target is None:
+            _real_join(self, timeout)
+        return
+    if target is me:
+        message = "cannot join current thread"
+        raise RuntimeError(message)
+    kernel = me.kernel
+    kernel.point(me)
+    if target.state is not State.DONE:
+        target.joiners.append(me)
+        kernel.block(me, self, None if timeout is None else max(timeout, 0))
+        if me in target.joiners:
+            target.joiners.remove(me)
+    if target.state is State.DONE:
+        kernel.sync.acquire(me, target)
+
+
+def _is_alive(self: Any) -> bool:
+    target: Controlled | None = self.__dict__.get("_racegate")
+    if target is None:
+        return _real_is_alive(self)
+    me = current()
+    if me is not None:
+        if me.aborted:
+            raise ExecutionAbortedError
+        me.kernel.point(me)
+    return target.state is not State.DONE

@@ -1,0 +1,71 @@
+"""Probabilistic concurrency testing: random priorities, changed at a few random points.
+
+Burckhardt, Kothari, Musuvathi, Nagarakatte: A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs, ASPLOS 2010. A bug
+of depth d among n threads and k points is found with probability at least 1 / (n k^(d-1)). We differ in two ways: a pending
+time-out is one more candidate with a priority of its own, so that early and late timers are both explored, and after
+`FAIR_AFTER` points the choice turns round robin, so that a polling loop of high priority cannot starve the rest for ever.
+"""
+
+from __future__ import annotations
+
+import random  # noqa: TID251 - a strategy owns its seeded generator
+from collections.abc import Sequence
+
+from harness.engine.threads import Controlled
+
+__all__ = ["Pct"]
+
+FAIR_AFTER = 2_000
+
+
+class Pct:
+    """PCT with `depth` (the number of ordering constraints a bug needs, 1 and up)."""
+
+    name = "pct"
+
+    def __init__(self, seed: int, depth: int = 3) -> None:
+        assert depth >= 1, "a bug has at least depth 1"
+        self.bound = depth
+        self._seed = seed
+        self._random = random.Random(seed)  # noqa: S311 - reproducible, not secret
+        self._priority: dict[int, float] = {}
+        self._changes: dict[int, int] = {}
+        self._point = 0
+        self._length = 64
+
+    def begin(self, execution: int) -> None:
+        """Draw the change points. Their range is fixed per block of executions, so that one can be run again alone."""
+        self._random.seed(f"{self._seed}/{execution}")
+        self._priority.clear()
+        self._point = 0
+        self._changes = {self._random.randrange(self._length): change for change in range(self.bound - 1)}
+
+    def choose(self, me: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled:
+        """Take the highest priority, after lowering the running thread's at a change point."""
+        point = self._point
+        self._point = point + 1
+        if point >= FAIR_AFTER:
+            return ready[point % len(ready)] if ready else self._only(timer)
+        if me is not None and point in self._changes:
+            self._priority[me.number] = -1.0 - self._changes[point]
+        best = max(ready, key=self._of) if ready else self._only(timer)
+        if timer is not None and self._of_key(-1 - timer.number) > self._of(best):
+            return timer
+        return best
+
+    def end(self, points: int) -> None:
+        """Widen the range of change points to the longest execution seen."""
+        self._length = max(self._length, points)
+
+    def _of(self, thread: Controlled) -> float:
+        return self._of_key(thread.number)
+
+    def _of_key(self, key: int) -> float:
+        if key not in self._priority:
+            self._priority[key] = self._random.random()
+        return self._priority[key]
+
+    @staticmethod
+    def _only(timer: Controlled | None) -> Controlled:
+        assert timer is not None, "a decision needs a candidate"
+        return timer

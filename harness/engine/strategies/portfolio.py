@@ -1,0 +1,53 @@
+"""Several strategies in turn: no single one finds every kind of bug first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.engine.strategies.pct import Pct
+from harness.engine.strategies.random_walk import RandomWalk
+from harness.engine.strategies.scripted import Scripted
+from harness.engine.strategies.strategy import Strategy
+from harness.engine.threads import Controlled
+
+__all__ = ["Portfolio", "make_strategy", "strategy_names"]
+
+
+class Portfolio:
+    """The default order once, then PCT at depth 2 and 3, and a random walk, in turn."""
+
+    name = "portfolio"
+    bound = -1
+
+    def __init__(self, seed: int) -> None:
+        self._first: Strategy = Scripted()
+        self._turns: tuple[Strategy, ...] = (Pct(seed, 2), RandomWalk(seed), Pct(seed + 1, 3))
+        self._now: Strategy = self._first
+
+    def begin(self, execution: int) -> None:
+        """Pick whose turn it is."""
+        self._now = self._first if execution == 0 else self._turns[execution % len(self._turns)]
+        self._now.begin(execution)
+
+    def choose(self, me: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled:
+        """Ask the one whose turn it is."""
+        return self._now.choose(me, ready, timer)
+
+    def end(self, points: int) -> None:
+        """Tell all of them: the length of executions is the same knowledge for each."""
+        for strategy in self._turns:
+            strategy.end(points)
+
+
+def make_strategy(name: str, seed: int) -> Strategy:
+    """Make a strategy by name. Raises ValueError for another name."""
+    makers = {"scripted": Scripted, "random": lambda: RandomWalk(seed), "pct": lambda: Pct(seed), "portfolio": lambda: Portfolio(seed)}
+    if name not in makers:
+        message = f"no strategy {name!r}: there are {', '.join(makers)}"
+        raise ValueError(message)
+    return makers[name]()
+
+
+def strategy_names() -> tuple[str, ...]:
+    """The names that `make_strategy` takes."""
+    return ("scripted", "random", "pct", "portfolio")

@@ -1,0 +1,35 @@
+"""The protocol between the kernel and what decides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from harness.engine.threads import Controlled
+
+__all__ = ["Strategy"]
+
+
+class Strategy(Protocol):
+    """Decides who goes next. Called on whichever thread holds the token, never concurrently.
+
+    `begin` comes before each execution with its number, `choose` at each decision point that has more than one candidate, `end`
+    after the execution with how many such points it had.
+    """
+
+    name: str
+    bound: int
+    """The strategy's bound (PCT: the depth), -1 where it has none."""
+
+    def begin(self, execution: int) -> None:
+        """Start execution number `execution`, counted from 0; the same number and seed decide the same way."""
+
+    def choose(self, me: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled:
+        """Pick from `ready`, or pick `timer`: the blocked thread whose time-out is due first, which fires then.
+
+        `me` is the thread at the point, in `ready` if it can go on, None if it cannot. There are two candidates or more.
+        """
+        ...
+
+    def end(self, points: int) -> None:
+        """Learn how many decision points the execution had."""

@@ -1,0 +1,1 @@
+"""Joins engine, faults, observers, oracle and invariants into one run."""

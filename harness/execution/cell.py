@@ -1,0 +1,226 @@
+"""Run one cell: explore executions within a budget, judge each, replay and shrink what fails."""
+
+from __future__ import annotations
+
+import os
+import time  # noqa: TID251 - a budget may be given in seconds of real time
+from collections import Counter
+from collections.abc import Callable
+
+from adapters.base import ModelFile
+from harness.engine.carriers.os_thread import pin_this_thread
+from harness.engine.strategies.portfolio import make_strategy
+from harness.engine.strategies.replay import Replay
+from harness.execution.controlled import Execution, Laboratory
+from harness.execution.services import Factory, load_factory
+from harness.execution.shrink import shrink
+from harness.execution.tasks import CellTasks
+from harness.invariants.catalogue import check_all
+from harness.models.registry import load_adapter
+from harness.oracle.expectations import Expectations
+from harness.scenario import Scenario
+from harness.schedule import Schedule
+from harness.suite.plan import Cell
+from harness.verdict import CellResult, Exploration, Failure, FaultTally, Finding, InvariantTally, Verdict, Violation
+from scenarios.catalogue import load
+
+__all__ = ["CellRun", "open_cell", "run_cell"]
+
+DECIDES_NOTHING = frozenset({"shared-session", "thread-left", "gate-opened", "unattributed", "thread-died"})
+"""Findings that a person should read and that leave the verdict alone."""
+MOST_FAILURES = 8
+MOST_FINDINGS = 16
+
+
+class CellRun:
+    """A cell that is ready to be executed, again and again, on the thread that made it."""
+
+    def __init__(self, cell: Cell, model: ModelFile, expectations: Expectations) -> None:
+        self.cell = cell
+        self.scenario: Scenario = load(cell.scenario)
+        self.factory: Factory = load_factory(cell.service)
+        adapter = load_adapter(cell.target.adapter)
+        delegate = cell.target.delegate or adapter.default_delegate
+        probe = adapter.open(model, delegate, cell.target.options)
+        contract = probe.contract
+        probe.close()
+        tasks = CellTasks(contract, expectations)
+        core = _core()
+        if core is not None:
+            pin_this_thread(core)
+        self.laboratory = Laboratory(self.scenario, self.factory, adapter, model, cell.target, tasks, core)
+        self.expectations = expectations
+
+    def schedule(self, execution: Execution) -> Schedule:
+        """The schedule of one execution, bound to this cell and to the code of service and scenario."""
+        return Schedule(self.cell.digest[:12], self.code, execution.choices)
+
+    @property
+    def code(self) -> str:
+        """The digest, cut to 8 digits, of the code whose decision points a schedule counts."""
+        return f"{int(self.factory.source_digest[:8], 16) ^ int(self.scenario.digest[:8], 16):08x}"
+
+
+def _core() -> int | None:
+    """The core that this process' carriers share: `RACEGATE_CORE` where the supervisor chose one."""
+    if not hasattr(os, "sched_getaffinity"):
+        return None
+    cores = sorted(os.sched_getaffinity(0))
+    wanted = os.environ.get("RACEGATE_CORE", "")
+    return cores[(int(wanted) if wanted.isdigit() else os.getpid()) % len(cores)]
+
+
+def open_cell(cell: Cell, model: ModelFile, expectations: Expectations) -> CellRun:
+    """Load all that the cell names. Raises UnknownServiceError, ScenarioError or the adapter's errors."""
+    return CellRun(cell, model, expectations)
+
+
+def run_cell(cell: Cell, model: ModelFile, expectations: Expectations, progress: Callable[[int], None]) -> CellResult:
+    """Explore the cell within its budget. `progress` hears the number of each execution before it begins."""
+    run = open_cell(cell, model, expectations)
+    missing = sorted(set(run.scenario.requires) - run.factory.capabilities)
+    tally = _Tally(run)
+    if missing:
+        return tally.result(Verdict.NOT_APPLICABLE, f"the service does not declare {', '.join(missing)}")
+    if 2 * run.scenario.tasks > len(expectations.recipes) and not expectations.unknown:
+        return tally.result(Verdict.UNKNOWN, f"the oracle can tell {len(expectations.recipes)} tasks apart, {2 * run.scenario.tasks} are needed")
+    if len(expectations.recipes) < 2 * run.scenario.tasks:
+        return tally.result(Verdict.UNKNOWN, expectations.unknown)
+    strategy = make_strategy(cell.budget.strategy, cell.seed)
+    deadline = time.monotonic() + cell.budget.seconds if cell.budget.seconds else None
+    for number in range(cell.budget.executions):
+        if deadline is not None and time.monotonic() > deadline:
+            break
+        progress(number)
+        execution = run.laboratory.execute(strategy, number)
+        tally.add(number, execution)
+        if not execution.clean:
+            break
+    return tally.judged()
+
+
+class _Tally:
+    """What a cell's executions add up to."""
+
+    def __init__(self, run: CellRun) -> None:
+        self._run = run
+        self._began = time.monotonic()
+        self._checked: Counter[str] = Counter()
+        self._violated: Counter[str] = Counter()
+        self._unknown: dict[str, str] = {}
+        self._injected: Counter[str] = Counter()
+        self._findings: dict[tuple[str, str], Finding] = {}
+        self._failures: list[Failure] = []
+        self._executions = 0
+        self._points = 0
+
+    def add(self, number: int, execution: Execution) -> None:
+        """Judge one execution."""
+        self._executions += 1
+        self._points += execution.points
+        self._injected.update(execution.injected)
+        self._find(*execution.findings)
+        violations: list[Violation] = []
+        for invariant, judgement in check_all(execution.history).items():
+            self._checked[invariant] += judgement.checked
+            if judgement.violations:
+                self._violated[invariant] += 1
+                violations.extend(judgement.violations)
+            if judgement.unknown:
+                self._unknown.setdefault(invariant, judgement.unknown)
+        for invariant in sorted({violation.invariant for violation in violations}, key=_most_telling):
+            self._confirm(number, execution, invariant)
+
+    def _confirm(self, number: int, execution: Execution, invariant: str) -> None:
+        """Replay a failure at once, unless this invariant has one already; keep it, shrunk, if it repeats."""
+        if len(self._failures) >= MOST_FAILURES or any(invariant == seen.invariant for kept in self._failures for seen in kept.violations):
+            return
+        run = self._run
+        again = run.laboratory.execute(Replay(run.schedule(execution)), number)
+        if again.history.digest() != execution.history.digest():
+            self._find(Finding("nondeterminism", _first_difference(execution, again)))
+            return
+        smallest = shrink(run.laboratory, run.schedule(execution), execution, invariant)
+        violations = [violation for judgement in check_all(smallest.history).values() for violation in judgement.violations]
+        violations.sort(key=lambda violation: (violation.invariant != invariant, _most_telling(violation.invariant)))
+        self._failures.append(
+            Failure(
+                tuple(violations),
+                run.schedule(smallest).token(),
+                smallest.history.digest(),
+                number,
+                smallest.history.events,
+                smallest.blocked,
+            )
+        )
+
+    def _find(self, *findings: Finding) -> None:
+        for finding in findings:
+            if len(self._findings) < MOST_FINDINGS:
+                self._findings.setdefault((finding.kind, finding.message), finding)
+
+    def judged(self) -> CellResult:
+        """The verdict over all executions."""
+        exercised = self._run.scenario.exercises
+        if self._failures:
+            self._failures.sort(key=lambda failure: _most_telling(failure.violations[0].invariant))
+            first = self._failures[0].violations[0]
+            return self.result(Verdict.FAIL, f"{first.invariant}: {first.message}")
+        serious = [finding for finding in self._findings.values() if finding.kind not in DECIDES_NOTHING]
+        if serious:
+            return self.result(Verdict.UNKNOWN, serious[0].message)
+        if self._violated:
+            return self.result(Verdict.UNKNOWN, f"{next(iter(self._violated))} was violated, but no replay confirmed it")
+        expectations = self._run.expectations
+        if expectations.unknown and "own-output" in exercised:
+            return self.result(Verdict.UNKNOWN, expectations.unknown)
+        for invariant in exercised:
+            if self._checked[invariant] == 0:
+                return self.result(Verdict.UNKNOWN, f"the premise of {invariant} never occurred")
+            if invariant in self._unknown:
+                return self.result(Verdict.UNKNOWN, f"{invariant}: {self._unknown[invariant]}")
+        crashed = [name for name, why in self._unknown.items() if why.startswith("checker crashed")]
+        if crashed:
+            return self.result(Verdict.UNKNOWN, f"{crashed[0]}: {self._unknown[crashed[0]]}")
+        return self.result(Verdict.PASS, "")
+
+    def result(self, verdict: Verdict, reason: str) -> CellResult:
+        """The cell's result with this verdict."""
+        run = self._run
+        unknown = dict(self._unknown)
+        if run.expectations.unknown:
+            unknown["own-output"] = run.expectations.unknown
+        ids = sorted(self._checked.keys() | unknown.keys())
+        budget = run.cell.budget
+        return CellResult(
+            scenario=run.scenario.id,
+            scenario_digest=run.scenario.digest,
+            model_digest=run.cell.model_digest,
+            verdict=verdict,
+            reason=reason,
+            cell_digest=run.cell.digest,
+            requires=run.scenario.requires,
+            exercises=run.scenario.exercises,
+            native=run.scenario.native,
+            oracle="reference",
+            executions=self._executions,
+            decision_points=self._points,
+            seconds=round(time.monotonic() - self._began, 3),
+            exploration=Exploration(budget.strategy, str(run.cell.seed)),
+            faults=tuple(FaultTally(kind, count) for kind, count in sorted(self._injected.items())),
+            invariants=tuple(InvariantTally(id, self._checked[id], self._violated[id], unknown.get(id, "")) for id in ids),
+            failures=tuple(self._failures),
+            findings=tuple(self._findings.values()),
+        )
+
+
+def _most_telling(invariant: str) -> tuple[bool, str]:
+    """A wrong answer to the wrong user comes before what led to it."""
+    return (invariant != "own-output", invariant)
+
+
+def _first_difference(one: Execution, other: Execution) -> str:
+    for a, b in zip(one.history.events, other.history.events, strict=False):
+        if a != b:
+            return f"a replay differs at event {a.seq}: {a.thread} {a.kind} became {b.thread} {b.kind}"
+    return f"a replay has {len(other.history.events)} events, the execution had {len(one.history.events)}"

@@ -1,0 +1,149 @@
+"""Find the service under test and say what it is."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.metadata
+import importlib.util
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from adapters.base import Opener
+from harness.service.config import ServiceConfig
+from harness.suite.plan import ServiceSpec
+from harness.verdict import ServiceRecord
+
+__all__ = ["Factory", "UnknownServiceError", "describe", "load_factory", "service_names"]
+
+_BUILT_IN = {
+    "pool": "harness.service.pool:SessionPool",
+    "queue": "harness.service.queue:SerialQueue",
+    "unsafe-shared": "harness.service.unsafe_shared:UnsafeShared",
+}
+_GROUP = "racegate.services"
+
+
+class UnknownServiceError(ValueError):
+    """No service of that name, or its file does not load. The text says what there is."""
+
+
+class Factory:
+    """A user's factory, `factory(open_session, config) -> Service`, with what it declares.
+
+    `capabilities` and `workers` are attributes of the factory or of its module; what is not declared is not there. `known_bad` marks
+    a service that is here to be caught.
+    """
+
+    def __init__(self, spec: ServiceSpec, make: Callable[[Opener, ServiceConfig], Any], module: ModuleType) -> None:
+        self.make = make
+        self.spec = spec
+        self.module = module
+        self.capabilities: frozenset[str] = frozenset(_declared(make, module, "capabilities", ()))
+        self.workers = int(_declared(make, module, "workers", spec.slots))
+        self.known_bad = bool(_declared(make, module, "known_bad", default=False))
+
+    @property
+    def capacity(self) -> int:
+        """How many accepted tasks may wait: the configured capacity where the service declares what a full queue does, else -1."""
+        bounded = any(capability.startswith("overflow:") for capability in self.capabilities)
+        return self.spec.capacity if bounded else -1
+
+    @property
+    def source_digest(self) -> str:
+        """The sha256, in hex, of the files that define it: a user's file, or every file of the package that it stands in."""
+        file = Path(str(self.module.__file__))
+        files = sorted(file.parent.glob("*.py")) if self.module.__package__ else [file]
+        digest = hashlib.sha256()
+        for each in files:
+            digest.update(f"{each.name}\n".encode() + each.read_bytes())
+        return digest.hexdigest()
+
+
+def _declared(make: Any, module: ModuleType, name: str, default: Any) -> Any:
+    return getattr(make, name, getattr(module, name, default))
+
+
+def service_names() -> tuple[str, ...]:
+    """The built-in services and those that installed packages bring."""
+    return tuple(sorted(_BUILT_IN.keys() | {point.name for point in importlib.metadata.entry_points(group=_GROUP)}))
+
+
+def load_factory(spec: ServiceSpec) -> Factory:
+    """Load by name, `package.module:Name` or `path/file.py:Name`. Raises UnknownServiceError."""
+    reference = _BUILT_IN.get(spec.name) or _entry_point(spec.name) or spec.name
+    where, colon, name = reference.rpartition(":")
+    if not colon:
+        message = f"no service {spec.name!r}: there are {', '.join(service_names())}, or give path/file.py:factory"
+        raise UnknownServiceError(message)
+    module = _load_file(where) if where.endswith(".py") else _import(where)
+    make = getattr(module, name, None)
+    if not callable(make):
+        message = f"service {spec.name!r}: {where} has no {name!r} that can be called"
+        raise UnknownServiceError(message)
+    return Factory(spec, make, module)
+
+
+def _entry_point(name: str) -> str:
+    for point in importlib.metadata.entry_points(group=_GROUP):
+        if point.name == name:
+            return point.value
+    return ""
+
+
+def _import(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except Exception as error:
+        message = f"service module {name!r} does not import: {type(error).__name__}: {error}"
+        raise UnknownServiceError(message) from error
+
+
+def _load_file(path: str) -> ModuleType:
+    file = Path(path)
+    if not file.is_file():
+        message = f"no service file {path!r}"
+        raise UnknownServiceError(message)
+    name = f"racegate_user_{file.stem}_{hashlib.sha256(path.encode()).hexdigest()[:8]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None, "a .py file has a loader"
+    assert spec.loader is not None, "a .py file has a loader"
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        message = f"service file {path!r} does not import: {type(error).__name__}: {error}"
+        raise UnknownServiceError(message) from error
+    return module
+
+
+def describe(spec: ServiceSpec) -> ServiceRecord:
+    """Say what the service is, as effective."""
+    factory = load_factory(spec)
+    capabilities = factory.capabilities
+    overflow = sorted(capability.partition(":")[2] for capability in capabilities if capability.startswith("overflow:"))
+    return ServiceRecord(
+        name=_public_name(spec.name),
+        source_digest=factory.source_digest,
+        kind=str(_declared(factory.make, factory.module, "kind", "queue" if factory.workers == 1 else "pool")),
+        capacity=factory.capacity,
+        slots=factory.workers,
+        overflow=",".join(overflow) or "undeclared",
+        close_behaviour="drain or abort" if "drain" in capabilities else "undeclared",
+        delegate_behaviour="declared fallback" if "fallback" in capabilities else "require",
+        capabilities=tuple(sorted(capabilities)),
+        configuration={"capacity": spec.capacity, "slots": spec.slots, **spec.options},
+    )
+
+
+def _public_name(name: str) -> str:
+    """A user's file by its own name: the folder it lies in is nobody's business."""
+    where, colon, attribute = name.rpartition(":")
+    return f"{Path(where).name}:{attribute}" if colon and where.endswith(".py") else name

@@ -1,0 +1,133 @@
+"""The tasks of one cell: their inputs, made once, and the judge that knows an output's owner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from harness.digests import array_digest, inputs_digest, part_digests
+from harness.oracle.expectations import Answer, Expectations
+from harness.oracle.inputs import make_input
+
+__all__ = ["INDISTINGUISHABLE", "CellTasks", "Judge"]
+
+INDISTINGUISHABLE = "indistinguishable"
+
+
+class CellTasks:
+    """What every execution of a cell shares. Arrays are masters: each task gets copies."""
+
+    def __init__(self, contract: Any, expectations: Expectations) -> None:
+        self.expectations = expectations
+        self._masters = [make_input(contract, recipe) for recipe in expectations.recipes]
+        self._digests = [inputs_digest(master) or b"" for master in self._masters]
+        self._malformed: list[dict[str, Any]] = [_malformed(master, turn) for turn, master in enumerate(self._masters)]
+        self.answers = expectations.answers
+        self.by_answer = {_key(answer.whole): number for number, answer in enumerate(self.answers)}
+
+    @property
+    def count(self) -> int:
+        """How many tasks can be told apart; decoys come from the end."""
+        return len(self._masters)
+
+    def arrays(self, number: int, *, malformed: bool = False) -> dict[str, Any]:
+        """Fresh, writable arrays of task `number`, counted from 0."""
+        master = self._malformed[number] if malformed else self._masters[number]
+        return {name: array.copy() for name, array in master.items()}
+
+    def digest(self, number: int) -> bytes:
+        """The digest by which task `number` is known at the seam."""
+        return self._digests[number]
+
+    def decoy(self, number: int) -> int:
+        """The input that overwrites task `number`'s."""
+        return self.count - 1 - number
+
+
+def _malformed(master: Mapping[str, Any], turn: int) -> dict[str, Any]:
+    """Break one input: in turn another byte order, one value too many, a rank too many, and a missing input."""
+    arrays = dict(master)
+    name = next(iter(arrays))
+    array = arrays[name]
+    kinds = [lambda: array.reshape(-1)[: max(0, array.size - 1)], lambda: array[np.newaxis, ...]]
+    if array.dtype.itemsize > 1:
+        kinds.insert(0, lambda: array.astype(array.dtype.newbyteorder()))
+    kind = turn % (len(kinds) + 1)
+    if kind == len(kinds):
+        del arrays[name]
+    else:
+        arrays[name] = kinds[kind]()
+    return arrays
+
+
+def _key(whole: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(whole.items()))
+
+
+class Judge:
+    """Says whose output a delivered value is. One per execution."""
+
+    def __init__(self, tasks: CellTasks) -> None:
+        self._tasks = tasks
+        self.ended_before_submit: dict[str, set[str]] = {}
+        self._number_of: dict[str, int] = {}
+        self._overwritten: set[int] = set()
+
+    def submitted(self, task: str, number: int, ended: set[str]) -> None:
+        """Note a submit, and which tasks had ended by then."""
+        self._number_of[task] = number
+        self.ended_before_submit[task] = ended
+
+    def overwritten(self, task: str) -> None:
+        """Note that the caller overwrote this task's input with its decoy."""
+        self._overwritten.add(self._number_of[task])
+
+    def digest(self, value: Any) -> str:
+        """The digest of a delivered value, for a later recheck. Empty for a value that is no set of arrays."""
+        arrays = _arrays(value)
+        return "" if arrays is None else "".join(array_digest(arrays[name]) for name in sorted(arrays))
+
+    def output(self, task: str, value: Any) -> str:
+        """Compare a delivered value with every known answer: the history's `output`."""
+        tasks = self._tasks
+        if tasks.expectations.unknown:
+            return INDISTINGUISHABLE
+        arrays = _arrays(value)
+        number = self._number_of[task]
+        own = tasks.answers[number]
+        if arrays is None or {name: tuple(array.shape) for name, array in arrays.items()} != dict(own.shapes):
+            return "wrong-shape"
+        digests = {name: array_digest(array) for name, array in arrays.items()}
+        if digests == own.whole:
+            return "match"
+        owner = tasks.by_answer.get(_key(digests))
+        if owner is not None:
+            return self._other(task, number, owner)
+        return "torn" if _is_torn(arrays, digests, tasks.answers) else "garbage"
+
+    def _other(self, task: str, number: int, owner: int) -> str:
+        for overwritten in self._overwritten:
+            if self._tasks.decoy(overwritten) == owner:
+                return f"overwritten:t{overwritten + 1}"
+        del number
+        other = f"t{owner + 1}"
+        return f"stale:{other}" if other in self.ended_before_submit[task] else f"other-task:{other}"
+
+
+def _arrays(value: Any) -> dict[str, Any] | None:
+    if isinstance(value, Mapping) and value and all(isinstance(array, np.ndarray) for array in value.values()):
+        return {str(name): array for name, array in value.items()}
+    return None
+
+
+def _is_torn(arrays: Mapping[str, Any], digests: Mapping[str, str], answers: tuple[Answer, ...]) -> bool:
+    """Whether each tensor, or else each part of each tensor, is somebody's, of two tasks or more in all."""
+    if len(digests) > 1 and all(any(answer.whole[name] == digest for answer in answers) for name, digest in digests.items()):
+        return True
+    for name, array in arrays.items():
+        known = {part for answer in answers for part in answer.parts[name]}
+        if not all(part in known for part in part_digests(array)):
+            return False
+    return True

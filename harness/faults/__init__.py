@@ -1,0 +1,1 @@
+"""Faults: one family per file, a plan that arms them, and the catalogue."""

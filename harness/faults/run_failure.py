@@ -1,0 +1,14 @@
+"""One run fails in the runtime."""
+
+from adapters.base import RunError
+from harness.faults.fault import Fault, Hit
+
+__all__ = ["RUN_FAILURE"]
+
+
+def _strike(hit: Hit) -> None:
+    message = f"injected: the run failed [{hit.task}]"
+    raise RunError(message)
+
+
+RUN_FAILURE = Fault(name="run-failure", point="invoke", says="one run fails in the runtime", strike=_strike)

@@ -1,0 +1,1 @@
+"""What must hold, and the pure functions that look for it in a history. See `docs/invariants.md`."""

@@ -1,0 +1,40 @@
+"""What the observers need from whatever runs the execution, controlled or not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+__all__ = ["World"]
+
+
+class World(Protocol):
+    """Called on the thread that makes the observed call."""
+
+    def thread(self) -> str:
+        """The logical name of the calling thread."""
+        ...
+
+    def now_ns(self) -> int:
+        """Virtual time in nanoseconds since the execution began. Reading it here does not move it."""
+        ...
+
+    def pause(self) -> None:
+        """A decision point."""
+
+    def sleep(self, seconds: float) -> None:
+        """Let virtual time pass."""
+
+    def native(self, session: str, call: Callable[[], object]) -> None:
+        """Make a native call: atomic just before its end, or held while others go on, as the scenario says."""
+
+    def interrupted(self, session: str) -> None:
+        """The call in flight on this session has been asked to end early."""
+
+    def moment(self) -> object:
+        """This moment of the calling thread, to be handed to `seen_since`."""
+        ...
+
+    def handover(self, moment: object) -> str:
+        """How the calling thread knows of that moment: `same`, `ordered`, `unordered` or `unknown`."""
+        ...

@@ -1,0 +1,44 @@
+"""What the oracle hands to an execution: how to make each task's input, and what its answer must be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from harness.suite.plan import InputDomain
+from harness.verdict import DelegateRecord, RuntimeRecord
+
+__all__ = ["Answer", "Expectations", "Recipe"]
+
+
+class Recipe(msgspec.Struct, frozen=True):
+    """How to make one input again: the generator's name and its seed, with the shape and the domain of every input."""
+
+    generator: str
+    seed: int
+    shapes: Mapping[str, tuple[int, ...]]
+    domains: Mapping[str, InputDomain] = {}
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """The digests of one expected output set: per tensor, the whole and its parts (for `torn`)."""
+
+    whole: Mapping[str, str]
+    parts: Mapping[str, tuple[str, ...]]
+    shapes: Mapping[str, tuple[int, ...]]
+
+
+class Expectations(msgspec.Struct, frozen=True):
+    """Tasks that can be told apart, with their answers, computed in a process of its own.
+
+    `unknown` says why `own-output` cannot be judged (indistinguishable outputs, hidden state), empty where it can.
+    """
+
+    model_digest: str
+    runtime: RuntimeRecord
+    delegate: DelegateRecord
+    recipes: tuple[Recipe, ...]
+    answers: tuple[Answer, ...]
+    hidden_state: bool = False
+    unknown: str = ""

@@ -1,0 +1,169 @@
+"""The reference oracle: what each task's answer is, from fresh sessions, in a process of its own, before the first execution.
+
+It searches for inputs that move the outputs: tasks whose answers are equal cannot be told apart, and a mix-up between them passes unseen.
+It also looks for hidden state: "A then B" on one session must answer B as "B alone" does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+import numpy as np
+
+from adapters.base import Adapter, AdapterError, Array, Contract, DelegateTruth, Identity, ModelFile, Session
+from harness.digests import array_digest, part_digests
+from harness.models.registry import load_adapter
+from harness.oracle.expectations import Answer, Expectations, Recipe
+from harness.oracle.inputs import GENERATORS, make_input, recipe_shapes
+from harness.suite.plan import TargetSpec
+from harness.verdict import DelegateRecord, PlacementRecord, RuntimeRecord
+
+__all__ = ["answer_of", "compute"]
+
+TRIES_PER_GENERATOR = 32
+FEWEST_TASKS = 2
+SMALLEST_DIFFERENCE = 1e-6
+"""Answers that differ by less, relative to their size, count as saturated: equal but for rounding."""
+
+
+def compute(target: TargetSpec, model: ModelFile, seed: int, tasks: int) -> Expectations:
+    """Compute the answers of up to `tasks` tasks that can be told apart.
+
+    Raises the adapter's errors when the model does not open; an input that the model refuses is only passed over.
+    """
+    adapter = load_adapter(target.adapter)
+    opening = _Opening(adapter, model, target)
+    first = opening.open()
+    try:
+        identity, truth, contract = first.identity, first.delegate, first.contract
+    finally:
+        first.close()
+    found, refused = _search(opening, contract, target, seed, tasks)
+    hidden = len(found) >= FEWEST_TASKS and opening.has_hidden_state([inputs for _, inputs, _ in found[:FEWEST_TASKS]])
+    return Expectations(
+        model.digest,
+        _runtime(identity, target),
+        _delegate(truth),
+        tuple(recipe for recipe, _, _ in found),
+        tuple(answer_of(outputs) for _, _, outputs in found),
+        hidden_state=hidden,
+        unknown=_why_unknown(len(found), tasks, refused, hidden=hidden),
+    )
+
+
+_Found: TypeAlias = list[tuple[Recipe, dict[str, Array], dict[str, Array]]]
+
+
+def _search(opening: _Opening, contract: Contract, target: TargetSpec, seed: int, tasks: int) -> tuple[_Found, str]:
+    """The most tasks that one generator tells apart, as (recipe, inputs, outputs), and the class of the last refusal."""
+    shapes = recipe_shapes(contract, target.inputs)
+    best: _Found = []
+    refused = ""
+    for generator in GENERATORS:
+        recipes = (Recipe(generator, seed * 1_000_003 + number, shapes, target.inputs) for number in range(TRIES_PER_GENERATOR + tasks))
+        try:
+            found = _distinct_tasks(opening, contract, recipes, tasks)
+        except AdapterError as error:
+            refused = type(error).__name__
+            continue
+        best = max(best, found, key=len)
+        if len(best) == tasks:
+            break
+    return best, refused
+
+
+def _distinct_tasks(opening: _Opening, contract: Contract, recipes: Iterable[Recipe], tasks: int) -> _Found:
+    found: _Found = []
+    for tried, recipe in enumerate(recipes):
+        if len(found) == tasks or (tried == TRIES_PER_GENERATOR and len(found) < FEWEST_TASKS):
+            break
+        inputs = make_input(contract, recipe)
+        outputs = opening.run_alone(inputs)
+        if all(_distinct(outputs, other) for _, _, other in found):
+            found.append((recipe, inputs, outputs))
+    return found
+
+
+class _Opening:
+    """Opens fresh sessions of one target."""
+
+    def __init__(self, adapter: Adapter, model: ModelFile, target: TargetSpec) -> None:
+        self._adapter = adapter
+        self._model = model
+        self._target = target
+
+    def open(self) -> Session:
+        return self._adapter.open(self._model, self._target.delegate or self._adapter.default_delegate, self._target.options)
+
+    def run_alone(self, inputs: dict[str, Array]) -> dict[str, Array]:
+        session = self.open()
+        try:
+            return session.run(inputs)
+        finally:
+            session.close()
+
+    def has_hidden_state(self, inputs: list[dict[str, Array]]) -> bool:
+        """Whether the last of several runs on one session answers otherwise than alone."""
+        alone = self.run_alone(inputs[-1])
+        session = self.open()
+        try:
+            for arrays in inputs[:-1]:
+                session.run(arrays)
+            outputs = session.run(inputs[-1])
+            again = session.run(inputs[-1])
+        finally:
+            session.close()
+        return answer_of(outputs) != answer_of(alone) or answer_of(again) != answer_of(alone)
+
+
+def answer_of(outputs: dict[str, Array]) -> Answer:
+    """Digest one expected output set."""
+    return Answer(
+        {name: array_digest(array) for name, array in outputs.items()},
+        {name: part_digests(array) for name, array in outputs.items()},
+        {name: tuple(array.shape) for name, array in outputs.items()},
+    )
+
+
+def _distinct(one: dict[str, Array], other: dict[str, Array]) -> bool:
+    """Whether two output sets differ by more than rounding in at least one tensor."""
+    return any(_differ(one[name], other[name]) for name in one)
+
+
+def _differ(one: Array, other: Array) -> bool:
+    if one.shape != other.shape:
+        return True
+    if one.dtype.kind != "f":
+        return not np.array_equal(one, other)
+    a, b = one.astype(np.float64), other.astype(np.float64)
+    scale = max(float(np.abs(a).max(initial=0.0)), float(np.abs(b).max(initial=0.0)), 1e-30)
+    return bool(np.abs(a - b).max(initial=0.0) > SMALLEST_DIFFERENCE * scale)
+
+
+def _why_unknown(found: int, wanted: int, refused: str, *, hidden: bool) -> str:
+    if hidden:
+        return "hidden state: the model answers 'A then B' otherwise than 'B alone'"
+    if found < FEWEST_TASKS:
+        because = f" (the model refused generated inputs: {refused}; give the suite its input domains)" if refused and not found else ""
+        return f"cannot tell these tasks apart: {found} distinct answer(s) where {wanted} are wanted{because}"
+    return ""
+
+
+def _runtime(identity: Identity, target: TargetSpec) -> RuntimeRecord:
+    return RuntimeRecord(identity.runtime, identity.version, identity.build, dict(identity.artifacts), dict(target.options))
+
+
+def _delegate(truth: DelegateTruth) -> DelegateRecord:
+    placement = tuple(PlacementRecord(item.on, item.nodes, item.partitions) for item in truth.placement)
+    return DelegateRecord(
+        truth.requested,
+        truth.actual,
+        truth.graph_nodes,
+        placement,
+        truth.evidence,
+        fallback_events=int(truth.fallback),
+        init_error=truth.init_error,
+        fallback=truth.fallback,
+    )
+

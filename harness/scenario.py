@@ -1,0 +1,206 @@
+"""The vocabulary of scenarios: a plain function scripts actors, and what it leaves open is explored.
+
+    @scenario(exercises=("no-delivery-after-cancel",))
+    def queued_cancel(script: Script) -> None:
+        service = script.open_service()
+        gate = script.hold("invoke")
+        service.submit(script.task())
+        gate.wait(1)
+        second = service.submit(script.task())
+        second.cancel()
+        gate.open()
+        service.close()
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias, TypeVar, overload
+
+__all__ = ["ClientTask", "Gate", "Input", "Outcome", "Point", "Scenario", "ScenarioError", "Script", "ServiceUnderTest", "scenario"]
+
+Point: TypeAlias = Literal["session-open", "bind", "invoke", "fetch", "session-close"]
+Result = TypeVar("Result")
+
+
+class ScenarioError(Exception):
+    """The script asks for what this run cannot give, such as more distinct tasks than the oracle knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a task ended, as the client saw it.
+
+    `kind` is SUCCEEDED, CANCELLED, FAILED, REFUSED (never accepted) or TIMED_OUT (the wait, not the task);
+    `detail` is the history's `output` for a success, and an error class name otherwise.
+    """
+
+    kind: str
+    detail: str = ""
+
+
+class Input(Protocol):
+    """A task's input: arrays by tensor name, distinct from every other task's of the execution."""
+
+    @property
+    def task(self) -> str:
+        """The TaskId that the input will have, `t1` and up."""
+        ...
+
+
+class Gate(Protocol):
+    """A hold on every session call that reaches one point."""
+
+    def wait(self, calls: int = 1) -> None:
+        """Wait until that many calls stand at the gate."""
+
+    def open(self) -> None:
+        """Let them go, and hold no more."""
+
+
+class ClientTask(Protocol):
+    """One submitted task as its client holds it. Methods may be called from any actor."""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the service took the task."""
+        ...
+
+    def cancel(self) -> bool:
+        """Cancel the future and return its answer; False for a task that was never accepted."""
+        ...
+
+    def result(self, timeout: float | None = None) -> Outcome:
+        """Wait, in virtual seconds, and return how the task ended. None waits as long as it takes."""
+        ...
+
+    def overwrite_input(self) -> None:
+        """Write a decoy over the caller's own array, as a producer does that reuses its buffer."""
+
+    def recheck(self) -> None:
+        """Digest the delivered output again; a difference breaks `output-owned`."""
+
+
+class ServiceUnderTest(Protocol):
+    """The service that the cell is about."""
+
+    def submit(self, task: Input) -> ClientTask:
+        """Submit; a refusal is an answer, not an error: look at `accepted`."""
+        ...
+
+    def close(self, *, drain: bool | None = None) -> None:
+        """Close; `drain` is passed on where the service takes it."""
+
+    @property
+    def capacity(self) -> int:
+        """How many accepted tasks may wait, -1 for no bound."""
+        ...
+
+    @property
+    def workers(self) -> int:
+        """How many tasks may run at once."""
+        ...
+
+
+class Script(Protocol):
+    """What a scenario works with. Calls come from the scenario's own thread unless it starts actors."""
+
+    def open_service(self, *, capacity: int | None = None, fallback: bool = False) -> ServiceUnderTest:
+        """Build the service with the cell's configuration, or with this capacity; `fallback` declares that the CPU path will do.
+
+        If the factory raises there is no service: that is recorded, and the script ends here.
+        """
+        ...
+
+    def task(self, *, malformed: bool = False) -> Input:
+        """The next task of the suite; `malformed` breaks the model's contract in a way that the runtime must never see."""
+        ...
+
+    @property
+    def workers(self) -> int:
+        """How many sessions the service uses, before it is opened."""
+        ...
+
+    def actor(self, name: str, body: Callable[[], object]) -> None:
+        """Start an actor: a client thread of its own."""
+
+    def join(self) -> None:
+        """Wait for every actor started so far."""
+
+    def hold(self, point: Point, calls: int | None = None) -> Gate:
+        """Stop every session call (or the next few) at the begin of `point` until the gate is opened."""
+        ...
+
+    def arm(self, fault: str, *, point: Point | None = None, nth: int = 1) -> None:
+        """Inject `fault` at its own point (or this one) the nth time it is reached. `racegate list faults` names them."""
+
+    def sleep(self, seconds: float) -> None:
+        """Let virtual time pass."""
+
+    def expect(self, met: bool, invariant: str, says: str) -> None:  # noqa: FBT001 - reads as an assertion
+        """Record an expectation; an unmet one breaks the invariant."""
+
+
+Body: TypeAlias = Callable[[Script], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """A scenario: its script and what it needs.
+
+    `exercises` are the invariants whose premise it makes occur: one that never occurred leaves the cell UNKNOWN. `requires`
+    are capabilities of the service; without one the scenario is NOT_APPLICABLE. `tasks` is how many distinct inputs it uses.
+    """
+
+    id: str
+    body: Body
+    exercises: tuple[str, ...]
+    requires: tuple[str, ...] = ()
+    tasks: int = 4
+    native: Literal["atomic", "held"] = "atomic"
+
+    @property
+    def source(self) -> str:
+        """The source of the module that defines it: a scenario may use functions beside it."""
+        return inspect.getsource(inspect.getmodule(self.body) or self.body)
+
+    @property
+    def digest(self) -> str:
+        """The sha256 over the id and the source, in hex."""
+        return hashlib.sha256(f"{self.id}\n{self.source}".encode()).hexdigest()
+
+    @property
+    def claim(self) -> str:
+        """The first line of the docstring."""
+        return (inspect.getdoc(self.body) or "").partition("\n")[0]
+
+
+@overload
+def scenario(body: Body, /) -> Scenario: ...
+@overload
+def scenario(
+    *,
+    exercises: tuple[str, ...],
+    requires: tuple[str, ...] = (),
+    tasks: int = 4,
+    native: Literal["atomic", "held"] = "atomic",
+) -> Callable[[Body], Scenario]: ...
+def scenario(
+    body: Body | None = None,
+    /,
+    *,
+    exercises: tuple[str, ...] = ("own-output",),
+    requires: tuple[str, ...] = (),
+    tasks: int = 4,
+    native: Literal["atomic", "held"] = "atomic",
+) -> Scenario | Callable[[Body], Scenario]:
+    """Make a function a scenario; its id is the function's name with hyphens."""
+
+    def decorate(body: Body) -> Scenario:
+        name = getattr(body, "__name__", "scenario").strip("_").replace("_", "-")
+        return Scenario(id=name, body=body, exercises=exercises, requires=requires, tasks=tasks, native=native)
+
+    return decorate if body is None else decorate(body)

@@ -1,0 +1,55 @@
+"""One task's arrays and its one run: copied on the way in, turned into an outcome on the way out."""
+
+from __future__ import annotations
+
+import traceback
+from typing import TypeAlias
+
+import numpy as np
+
+from adapters.base import Array, Arrays, ContractError, Session
+from harness.service.errors import RunAbortedError
+
+__all__ = ["Attempt", "attempt", "private_copy"]
+
+Attempt: TypeAlias = tuple[dict[str, Array] | None, Exception | None]
+"""Outputs and no error, or an error and no outputs."""
+
+
+def private_copy(inputs: Arrays) -> dict[str, Array]:
+    """Copy the arrays, keeping dtype and byte order as they are. Raises ContractError for what is no numpy array."""
+    for name, value in inputs.items():
+        # Copying would make an array of a list: a cast that nobody asked for and that the adapter could not see.
+        if not isinstance(value, np.ndarray):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
+            message = f"input {name!r}: expected a numpy array, got {type(value).__name__}"
+            raise ContractError(message)
+    return {name: np.array(value) for name, value in inputs.items()}
+
+
+def attempt(session: Session, inputs: Arrays) -> Attempt:
+    """Run once and return how it went; never raises. The outputs are the adapter's owned copies, not copied again."""
+    outputs, error = _run(session, inputs)
+    if error is not None:
+        _clear_locals(error)
+    return outputs, error
+
+
+def _run(session: Session, inputs: Arrays) -> Attempt:
+    try:
+        return session.run(inputs), None
+    except Exception as error:  # noqa: BLE001 - a run's failure is its task's outcome
+        return None, error
+    except BaseException as error:  # noqa: BLE001 - SystemExit must end neither this worker nor whoever asks for the result
+        aborted = RunAbortedError(f"the run raised {type(error).__name__}")
+        aborted.__cause__ = error
+        return None, aborted
+
+
+def _clear_locals(error: BaseException) -> None:
+    # An error lives as long as its future and is logged with what it holds; its frames hold the session and the inputs.
+    seen: set[int] = set()
+    link: BaseException | None = error
+    while link is not None and id(link) not in seen:
+        seen.add(id(link))
+        traceback.clear_frames(link.__traceback__)
+        link = link.__cause__ or link.__context__

@@ -1,0 +1,1 @@
+"""Suite files and the plan that is made of them."""

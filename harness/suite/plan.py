@@ -1,0 +1,101 @@
+"""The plan: which scenarios run on which target and service, as plain data that a worker can be sent."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+
+import msgspec
+
+from harness.verdict import SuiteRecord, Verdict
+
+__all__ = ["Budget", "Cell", "ControlSpec", "InputDomain", "Plan", "ServiceSpec", "TargetSpec"]
+
+
+class InputDomain(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the values of one model input come from: `low` to `high` (integers: half open), and fixed dynamic dimensions."""
+
+    low: float = 0.0
+    high: float = 1.0
+    shape: tuple[int, ...] | None = None
+
+
+class TargetSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A target: adapter, delegate, model, options, and the command that starts its worker.
+
+    `model` is a file, `builtin:NAME`, or `pkg:PACKAGE==VERSION/path`. An empty `delegate` is the adapter's default. `python` is
+    an interpreter for `python -m harness.worker`; `command` replaces the whole command.
+    """
+
+    name: str
+    adapter: str
+    model: str = "builtin:permutation"
+    delegate: str = ""
+    options: Mapping[str, bool | int | str] = {}
+    inputs: Mapping[str, InputDomain] = {}
+    python: str = ""
+    command: tuple[str, ...] = ()
+
+
+class ServiceSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A service: a name from `racegate list services`, `package.module:Name` or `path/file.py:Name`, with its configuration."""
+
+    name: str
+    capacity: int = 2
+    slots: int = 1
+    options: Mapping[str, bool | int | str] = {}
+
+
+class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How much of a cell is explored: executions, cut short after `seconds` of real time (0: no limit)."""
+
+    executions: int = 100
+    seconds: float = 0.0
+    strategy: str = "portfolio"
+    """`scripted`, `random`, `pct` or `portfolio` (random and pct in turn)."""
+
+
+class Cell(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One scenario on one target and one service. `scenario` is a built-in id or `path/file.py:name`."""
+
+    scenario: str
+    target: TargetSpec
+    service: ServiceSpec
+    model_digest: str
+    budget: Budget = Budget()
+    seed: int = 0
+
+    @property
+    def digest(self) -> str:
+        """The sha256, in hex, over what a schedule depends on: not the budget, the seed or the worker's command."""
+        target = msgspec.structs.replace(self.target, name="", python="", command=(), model="")
+        parts = (self.scenario, target, self.service, self.model_digest)
+        return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()
+
+
+class ControlSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A cell on a built-in model that must come out as `expect`. `adapters` limits it to some; empty means all."""
+
+    scenario: str
+    service: ServiceSpec
+    model: str
+    expect: Verdict
+    invariant: str
+    adapters: tuple[str, ...]
+    budget: Budget
+
+
+class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a run is: every scenario on every service on every target, and the controls on every target.
+
+    `hang_after_s` is real time: a worker that says nothing for so long is killed.
+    """
+
+    suite: SuiteRecord
+    targets: tuple[TargetSpec, ...]
+    services: tuple[ServiceSpec, ...]
+    scenarios: tuple[str, ...]
+    controls: tuple[ControlSpec, ...] = ()
+    budget: Budget = Budget()
+    seed: int = 0
+    hang_after_s: float = 30.0

@@ -1,0 +1,144 @@
+"""Runs a list of cells in workers: a death is the result of its cell, and the rest go on in a fresh worker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from harness.oracle.expectations import Expectations
+from harness.suite.plan import Cell
+from harness.supervisor.blank import cell_without_result, reason_of, verdict_of
+from harness.supervisor.death import Death
+from harness.supervisor.process import Worker
+from harness.supervisor.staff import Refusal, Staff, send_model
+from harness.verdict import CellResult, Verdict
+from harness.worker.protocol import CellParams, ErrorReport, ScenarioRecord
+
+if TYPE_CHECKING:
+    from adapters.base import ModelFile
+
+__all__ = ["CellRunner", "PlanError", "Watcher"]
+
+_DEATHS_OUTSIDE = 2
+"""So many deaths in a row outside of any cell, and the worker will not come up."""
+
+
+class PlanError(ValueError):
+    """What was asked for cannot be run as it stands: a service, scenario or command that does not exist. Exit 2."""
+
+
+class Watcher(Protocol):
+    """Hears how a run goes. Called from several threads; must not raise."""
+
+    def stage(self, target: str, service: str, text: str) -> None:
+        """Something other than a cell is being done."""
+
+    def execution(self, target: str, service: str, scenario: str, number: int) -> None:
+        """An execution is about to begin; not every one is told."""
+
+    def finished(self, target: str, service: str, result: CellResult) -> None:
+        """A cell has its result."""
+
+
+class CellRunner:
+    """Runs the cells of one target on one service. Used from one thread; `close` must be called."""
+
+    def __init__(self, staff: Staff, model: ModelFile, service: str, watcher: Watcher, first: Worker | None) -> None:
+        self._staff = staff
+        self._model = model
+        self._service = service
+        self._watcher = watcher
+        self._worker: Worker | None = None
+        self._greeted = first
+        self._deaths_outside = 0
+        self._last_refusal: Refusal = Death(Verdict.CRASHED, "did not come up")
+
+    def run(
+        self, cells: Sequence[Cell], scenarios: Sequence[ScenarioRecord], expectations: Expectations
+    ) -> tuple[CellResult, ...]:
+        """Return one result for each cell, in order. Raises PlanError where a worker finds the request unusable."""
+        results: list[CellResult] = []
+        for cell, scenario in zip(cells, scenarios, strict=True):
+            result = self._run_one(cell, scenario, expectations)
+            self._watcher.finished(self._staff.target.name, self._service, result)
+            results.append(result)
+        return tuple(results)
+
+    def close(self) -> None:
+        """Stop the worker, if one lives."""
+        for worker in (self._worker, self._greeted):
+            if worker is not None:
+                self._staff.dismiss(worker)
+        self._worker = self._greeted = None
+
+    def _run_one(self, cell: Cell, scenario: ScenarioRecord, expectations: Expectations) -> CellResult:
+        worker = self._ready()
+        if not isinstance(worker, Worker):
+            return self._without_worker(cell, scenario, worker)
+        begun: list[int] = [-1]
+
+        def progress(execution: int) -> None:
+            begun[0] = execution
+            self._watcher.execution(self._staff.target.name, self._service, scenario.reference, execution)
+
+        answer = worker.ask("cell", CellParams(cell, expectations), CellResult, progress)
+        if isinstance(answer, CellResult):
+            self._deaths_outside = 0
+            return answer
+        return self._refused(cell, scenario, answer, begun[0])
+
+    def _refused(self, cell: Cell, scenario: ScenarioRecord, refusal: Refusal, execution: int) -> CellResult:
+        if isinstance(refusal, ErrorReport) and refusal.kind == "usage":
+            raise PlanError(refusal.message)
+        if not isinstance(refusal, Death):
+            return cell_without_result(cell, scenario, Verdict.UNKNOWN, reason_of(refusal))
+        self._bury()
+        if self._staff.stopped:
+            return self._interrupted(cell, scenario)
+        self._deaths_outside = 0
+        where = f"execution {execution}" if execution >= 0 else "preparation, before its first execution"
+        reason = f"{reason_of(refusal)}, in {where} of {scenario.reference}"
+        return cell_without_result(cell, scenario, refusal.verdict, reason)
+
+    def _without_worker(self, cell: Cell, scenario: ScenarioRecord, refusal: Refusal | None) -> CellResult:
+        if self._staff.stopped or refusal is None:
+            return self._interrupted(cell, scenario)
+        if isinstance(refusal, Death):
+            reason = f"{reason_of(refusal)}, {_DEATHS_OUTSIDE} times in a row before it could run a cell"
+            return cell_without_result(cell, scenario, Verdict.NOT_RUN, reason)
+        return cell_without_result(cell, scenario, verdict_of(refusal), reason_of(refusal))
+
+    @staticmethod
+    def _interrupted(cell: Cell, scenario: ScenarioRecord) -> CellResult:
+        return cell_without_result(cell, scenario, Verdict.NOT_RUN, "the run was interrupted")
+
+    def _ready(self) -> Worker | Refusal | None:
+        """A worker that has the model; a refusal when it will not come up; None when the run is to end."""
+        if self._worker is not None:
+            return self._worker
+        while not self._staff.stopped and self._deaths_outside < _DEATHS_OUTSIDE:
+            prepared = self._prepare()
+            if isinstance(prepared, Worker):
+                self._worker = prepared
+                return prepared
+            self._last_refusal = prepared
+            if not isinstance(prepared, Death):
+                return prepared
+            self._deaths_outside += 1
+        return None if self._staff.stopped else self._last_refusal
+
+    def _prepare(self) -> Worker | Refusal:
+        worker = self._greeted if self._greeted and self._greeted.alive else self._staff.start("cells")
+        self._greeted = None
+        if not isinstance(worker, Worker):
+            return worker
+        refusal = send_model(worker, self._model)
+        if refusal is None:
+            return worker
+        self._staff.dismiss(worker)
+        return refusal
+
+    def _bury(self) -> None:
+        if self._worker is not None:
+            self._staff.dismiss(self._worker)
+            self._worker = None

@@ -1,0 +1,184 @@
+"""Runs a plan: targets in parallel, the services of a target in turn, one record for each pair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from harness.suite.plan import ControlSpec, Plan, ServiceSpec, TargetSpec
+from harness.supervisor.blank import unknown_delegate, unknown_runtime
+from harness.supervisor.cell_file import CellFile
+from harness.supervisor.cells import PlanError, Watcher
+from harness.supervisor.identity import harness_record
+from harness.supervisor.once import Once
+from harness.supervisor.oracle import Oracles
+from harness.supervisor.pair import Pair, PairResult, run_id, run_pair, timestamp
+from harness.supervisor.process import WorkerStartError
+from harness.supervisor.staff import Staff
+from harness.supervisor.switch import StopSwitch
+from harness.verdict import Control, RunRecord
+
+if TYPE_CHECKING:
+    from adapters.base import ModelFile
+
+__all__ = ["UNSAFE", "Finished", "Materials", "run_plan"]
+
+UNSAFE = "unsafe-shared"
+"""The known-bad built-in service: two workers on one session."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Materials:
+    """What a target's run needs besides the plan.
+
+    `controls` holds the models of the controls by reference; with the options `shared_state` the adapter's sessions do
+    share buffers.
+    """
+
+    model: ModelFile
+    controls: Mapping[str, ModelFile]
+    shared_state: Mapping[str, bool | int | str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """One pair's record, and a cell file for each cell that failed."""
+
+    record: RunRecord
+    files: tuple[CellFile, ...]
+
+
+def run_plan(
+    plan: Plan, materials: Mapping[str, Materials], watcher: Watcher, switch: StopSwitch, jobs: int = 2
+) -> Iterator[Finished]:
+    """Run the plan and yield each record as soon as it is there; `materials` is by target name.
+
+    When the switch is pulled the remaining cells become NOT_RUN and every record still comes. Raises PlanError, after
+    the other targets have been stopped. Generate it on one thread; the targets run on `jobs` others.
+    """
+    runner = _Runner(plan, watcher, switch)
+    with ThreadPoolExecutor(max_workers=max(1, jobs), thread_name_prefix="target") as pool:
+        pending = {pool.submit(runner.target, target, materials[target.name]) for target in plan.targets}
+        try:
+            while pending:
+                done, pending = wait(pending, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield from future.result()
+        except BaseException:
+            switch.pull()
+            raise
+
+
+class _Runner:
+    """What the targets of one run share."""
+
+    def __init__(self, plan: Plan, watcher: Watcher, switch: StopSwitch) -> None:
+        self._plan = plan
+        self._watcher = watcher
+        self._switch = switch
+        self._oracles = Oracles()
+        self._controls: Once[Control] = Once()
+
+    def target(self, target: TargetSpec, materials: Materials) -> tuple[Finished, ...]:
+        try:
+            started = timestamp()
+            controls: tuple[Control, ...] | None = None
+            finished: list[Finished] = []
+            for service in self._plan.services:
+                result = self._pair(target, materials.model, service)
+                if controls is None:
+                    controls = self._run_controls(target, materials) if result.expectations else ()
+                record = self._record(target, materials.model, service, result, started, controls)
+                finished.append(Finished(record=record, files=result.files))
+                started = timestamp()
+        except WorkerStartError as error:
+            message = f"target {target.name}: {error}"
+            raise PlanError(message) from error
+        return tuple(finished)
+
+    def _pair(self, target: TargetSpec, model: ModelFile, service: ServiceSpec) -> PairResult:
+        pair = Pair(
+            staff=Staff(target, self._plan.hang_after_s, self._switch),
+            model=model,
+            service=service,
+            scenarios=self._plan.scenarios,
+            budget=self._plan.budget,
+            seed=self._plan.seed,
+        )
+        return run_pair(pair, self._oracles, self._watcher)
+
+    def _run_controls(self, target: TargetSpec, materials: Materials) -> tuple[Control, ...]:
+        wanted = (spec for spec in self._plan.controls if not spec.adapters or target.adapter in spec.adapters)
+        return tuple(self._control(spec, target, materials) for spec in wanted)
+
+    def _control(self, spec: ControlSpec, target: TargetSpec, materials: Materials) -> Control:
+        """Run a control once for each combination of runtime and options, whatever model is tested there."""
+        options = {**target.options, **materials.shared_state} if spec.service.name == UNSAFE else target.options
+        ready = msgspec.structs.replace(target, model=spec.model, options=options, inputs={})
+        key = msgspec.json.encode((msgspec.structs.replace(ready, name=""), spec), order="deterministic")
+        return self._controls.get(key, lambda: self._compute_control(spec, ready, materials.controls[spec.model]))
+
+    def _compute_control(self, spec: ControlSpec, target: TargetSpec, model: ModelFile) -> Control:
+        pair = Pair(
+            staff=Staff(target, self._plan.hang_after_s, self._switch),
+            model=model,
+            service=spec.service,
+            scenarios=(spec.scenario,),
+            budget=spec.budget,
+            seed=self._plan.seed,
+        )
+        result = run_pair(pair, self._oracles, _Quiet(self._watcher, spec.scenario))
+        name = f"{spec.service.name} on {spec.model} in {spec.scenario}"
+        return Control(name, spec.expect, spec.invariant, result.cells[0])
+
+    def _record(
+        self,
+        target: TargetSpec,
+        model: ModelFile,
+        service: ServiceSpec,
+        result: PairResult,
+        started: str,
+        controls: tuple[Control, ...],
+    ) -> RunRecord:
+        expected = result.expectations
+        return RunRecord(
+            run_id=run_id(target.name, service.name),
+            target=target.name,
+            started_on=started,
+            finished_on=timestamp(),
+            mode="controlled",
+            attempt=1,
+            model_name=model.name,
+            model_digest=model.digest,
+            seed=str(self._plan.seed),
+            runtime=expected.runtime if expected else unknown_runtime(target),
+            delegate=expected.delegate if expected else unknown_delegate(target),
+            device=result.device,
+            service=result.service,
+            suite=self._plan.suite,
+            harness=harness_record(),
+            cells=result.cells,
+            controls=controls,
+            interrupted=self._switch.pulled,
+        )
+
+
+class _Quiet:
+    """Shows a control as a stage; its cell is no cell of the suite."""
+
+    def __init__(self, watcher: Watcher, scenario: str) -> None:
+        self._watcher = watcher
+        self._scenario = scenario
+
+    def stage(self, target: str, service: str, text: str) -> None:
+        self._watcher.stage(target, service, f"control {self._scenario}: {text}")
+
+    def execution(self, target: str, service: str, scenario: str, number: int) -> None:
+        """A control's executions are not shown."""
+
+    def finished(self, target: str, service: str, result: object) -> None:
+        """A control's result is shown with its target."""

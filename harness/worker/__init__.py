@@ -1,0 +1,1 @@
+"""The process that holds a runtime, and the line protocol it speaks."""

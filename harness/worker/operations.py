@@ -1,0 +1,203 @@
+"""What a worker does when it is asked. What may load native code is imported only here, and only when asked for."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import sys
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from importlib import metadata
+from typing import TYPE_CHECKING
+
+from harness.worker.loop import Emit, Operation, OperationError, operation
+from harness.worker.protocol import (
+    PROTOCOL_VERSION,
+    AdapterParams,
+    CellParams,
+    DescribeParams,
+    Description,
+    ExpectationsParams,
+    Hello,
+    HelloParams,
+    ModelParams,
+    ModelReceived,
+    Probe,
+    ReplayParams,
+    ScenarioRecord,
+)
+
+if TYPE_CHECKING:
+    from adapters.base import ModelFile
+    from harness.execution.replay import ReplayReport
+    from harness.oracle.expectations import Expectations
+    from harness.verdict import CellResult, DeviceRecord
+
+__all__ = ["operations"]
+
+
+def operations() -> Mapping[str, Operation]:
+    """The operations of a real worker, by name. They share the models that the supervisor has sent."""
+    models = _Models()
+    return {
+        "hello": operation(HelloParams, _hello),
+        "probe": operation(AdapterParams, _probe),
+        "device": operation(dict, _device),
+        "describe": operation(DescribeParams, _describe),
+        "model": operation(ModelParams, models.receive),
+        "expectations": operation(ExpectationsParams, models.expectations),
+        "cell": operation(CellParams, models.cell),
+        "replay": operation(ReplayParams, models.replay),
+    }
+
+
+def _hello(params: HelloParams, _emit: Emit) -> Hello:
+    if params.protocol != PROTOCOL_VERSION:
+        message = f"this worker speaks protocol {PROTOCOL_VERSION}, not {params.protocol}"
+        raise OperationError(kind="protocol", error_class="ProtocolVersion", message=message)
+    if params.role == "cells":
+        from harness.engine.install import install  # noqa: PLC0415 - never in an oracle worker
+
+        install()
+    return Hello(PROTOCOL_VERSION, _version(), platform.python_version(), f"{sys.platform}-{platform.machine()}")
+
+
+def _version() -> str:
+    try:
+        return metadata.version("racegate")
+    except metadata.PackageNotFoundError:
+        return "0+source"
+
+
+def _probe(params: AdapterParams, _emit: Emit) -> Probe:
+    from harness.models.registry import UnknownAdapterError, load_adapter  # noqa: PLC0415 - after hello
+
+    try:
+        adapter = load_adapter(params.adapter)
+    except UnknownAdapterError as error:
+        raise OperationError(kind="usage", error_class=type(error).__name__, message=_one_line(error)) from error
+    found = adapter.probe()
+    return Probe(found.importable, found.version, found.build, found.delegates, found.why_not, found.install)
+
+
+def _device(_params: dict[str, object], _emit: Emit) -> DeviceRecord:
+    from harness.worker.device import describe_device  # noqa: PLC0415 - after hello
+
+    return describe_device()
+
+
+def _describe(params: DescribeParams, _emit: Emit) -> Description:
+    from harness.execution.services import describe  # noqa: PLC0415 - imports the user's service
+
+    with _usage_errors("service"):
+        service = describe(params.service)
+    return Description(service, tuple(_scenario(reference) for reference in params.scenarios))
+
+
+def _scenario(reference: str) -> ScenarioRecord:
+    from scenarios.catalogue import load  # noqa: PLC0415 - imports the user's scenario
+
+    with _usage_errors("scenario"):
+        found = load(reference)
+        return ScenarioRecord(
+            reference, found.digest, found.requires, found.exercises, found.native, max(1, found.tasks)
+        )
+
+
+class _Models:
+    """The models this worker was sent, by digest, and the operations that need one."""
+
+    def __init__(self) -> None:
+        self._partial: dict[str, bytearray] = {}
+        self._whole: dict[str, ModelFile] = {}
+
+    def receive(self, params: ModelParams, _emit: Emit) -> ModelReceived:
+        from adapters.base import ModelFile  # noqa: PLC0415 - after hello
+
+        data = self._partial.setdefault(params.digest, bytearray())
+        if params.offset != len(data):
+            raise OperationError(
+                kind="protocol", error_class="ModelOffset", message=f"expected offset {len(data)}, got {params.offset}"
+            )
+        data += params.data
+        if len(data) < params.size:
+            return ModelReceived(len(data), complete=False)
+        whole = bytes(self._partial.pop(params.digest))
+        if hashlib.sha256(whole).hexdigest() != params.digest:
+            raise OperationError(
+                kind="protocol", error_class="ModelDigest", message="the model's bytes do not have the digest announced"
+            )
+        self._whole[params.digest] = ModelFile(name=params.name, suffix=params.suffix, data=whole)
+        return ModelReceived(len(whole), complete=True)
+
+    def expectations(self, params: ExpectationsParams, _emit: Emit) -> Expectations:
+        from harness.oracle.reference import compute  # noqa: PLC0415 - after hello
+
+        model = self._model(params.model_digest)
+        with _target_errors():
+            return compute(params.target, model, params.seed, params.tasks)
+
+    def cell(self, params: CellParams, emit: Emit) -> CellResult:
+        from harness.execution.cell import run_cell  # noqa: PLC0415 - after hello
+
+        model = self._model(params.cell.model_digest)
+        with _target_errors():
+            return run_cell(params.cell, model, params.expectations, emit)
+
+    def replay(self, params: ReplayParams, _emit: Emit) -> ReplayReport:
+        from harness.execution.replay import replay  # noqa: PLC0415 - after hello
+
+        model = self._model(params.cell.model_digest)
+        with _target_errors():
+            return replay(params.cell, model, params.expectations, params.schedule, params.times)
+
+    def _model(self, digest: str) -> ModelFile:
+        try:
+            return self._whole[digest]
+        except KeyError:
+            raise OperationError(
+                kind="protocol", error_class="UnknownModel", message="the model was not sent first"
+            ) from None
+
+
+@contextmanager
+def _usage_errors(what: str) -> Generator[None]:
+    """What the user's own file or name gets wrong is the user's to mend, whatever it raised on import."""
+    try:
+        yield
+    except OperationError:
+        raise
+    except Exception as error:
+        message = f"{what}: {_one_line(error) or type(error).__name__}"
+        raise OperationError(kind="usage", error_class=type(error).__name__, message=message) from error
+
+
+@contextmanager
+def _target_errors() -> Generator[None]:
+    """Tell a model that does not load and a target that does not start from a defect."""
+    from adapters.base import AdapterError, ModelLoadError, OptionError, UnavailableError  # noqa: PLC0415 - after hello
+    from harness.scenario import ScenarioError  # noqa: PLC0415 - after hello
+
+    try:
+        yield
+    except ModelLoadError as error:
+        raise OperationError(kind="model", error_class=type(error).__name__, message=_one_line(error)) from error
+    except UnavailableError as error:
+        raise OperationError(kind="unavailable", error_class=type(error).__name__, message=_one_line(error)) from error
+    except OptionError as error:
+        raise OperationError(
+            kind="usage", error_class=type(error).__name__, message=f"target: {_one_line(error)}"
+        ) from error
+    except AdapterError as error:
+        raise OperationError(kind="target", error_class=type(error).__name__, message=_one_line(error)) from error
+    except ScenarioError as error:
+        raise OperationError(
+            kind="usage", error_class=type(error).__name__, message=f"scenario: {_one_line(error)}"
+        ) from error
+
+
+def _one_line(error: Exception) -> str:
+    """The error's text as one line, without the folder it ran in."""
+    text = " ".join(str(error).split())
+    return text.replace(os.getcwd() + os.sep, "")[:400]  # noqa: PTH109 - a string is cut out of a string

@@ -1,0 +1,1 @@
+"""Admission to the queue."""

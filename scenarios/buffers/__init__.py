@@ -1,0 +1,1 @@
+"""Who owns inputs and outputs."""

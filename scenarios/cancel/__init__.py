@@ -1,0 +1,1 @@
+"""Cancel: queued, running, racing."""

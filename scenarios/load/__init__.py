@@ -1,0 +1,1 @@
+"""Several clients, and models that remember."""

@@ -1,0 +1,98 @@
+import pytest
+
+from harness.history import Event, History
+from harness.invariants import catalogue
+from harness.invariants.catalogue import CATALOGUE, check_all
+from harness.invariants.judgement import Invariant
+
+IDS = {
+    "own-output",
+    "terminal-once",
+    "no-delivery-after-cancel",
+    "closed-rejects",
+    "close-once",
+    "release-after-drain",
+    "capacity",
+    "one-task-per-session",
+    "owner-thread",
+    "input-frozen",
+    "output-owned",
+    "contract-first",
+    "timeout-is-a-wait",
+    "delegate-truth",
+    "no-deadlock",
+    "private",
+}
+
+
+def test_the_catalogue_has_every_invariant_of_this_release():
+    assert set(CATALOGUE) == IDS
+    assert all(CATALOGUE[id_].id == id_ and CATALOGUE[id_].statement for id_ in IDS)
+
+
+def test_nothing_happened_is_no_pass(book):
+    judgements = check_all(book.history())
+    assert set(judgements) == IDS
+    assert all(judgement.checked == 0 and not judgement.violations for judgement in judgements.values())
+
+
+def test_a_checker_that_crashes_gives_unknown(book, monkeypatch):
+    def crash(index):
+        raise ZeroDivisionError
+
+    broken = Invariant(id="private", statement="x", check=crash)
+    monkeypatch.setattr(catalogue, "CATALOGUE", {**CATALOGUE, "private": broken})
+    book.submit("t1")
+    book.deliver("t1")
+    judgements = check_all(book.history())
+    assert judgements["private"].unknown == "checker crashed: ZeroDivisionError"
+    assert judgements["private"].checked == 0
+    assert judgements["own-output"].checked == 1
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        Event(0, 0, "main", "submit-begin"),
+        Event(0, 0, "main", "deliver", "t9", None, None, {"outcome": "SUCCEEDED", "output": "match"}),
+        Event(0, 0, "main", "session-close-begin", None, None, None, {"call": 1}),
+    ],
+)
+def test_a_history_that_cannot_be_read_is_unknown_to_all(event):
+    judgements = check_all(History("controlled", (event,)))
+    assert all(judgement.unknown.startswith("checker crashed: ") for judgement in judgements.values())
+
+
+def test_an_event_that_lacks_what_a_checker_needs_is_unknown(book):
+    book.submit("t1")
+    book.mark("output-rechecked", task="t1")
+    assert book.judge("output-owned").unknown == "checker crashed: KeyError"
+
+
+def test_an_unmet_expectation_breaks_the_invariant_that_it_names(book):
+    book.mark("expectation", invariant="capacity", met=True, says="the third submit is refused")
+    book.mark("expectation", invariant="capacity", met=False, says="the fourth submit is refused")
+    assert book.broken("capacity") == ["the script expected otherwise: the fourth submit is refused"]
+    assert book.judge("capacity").checked == 2
+
+
+def test_an_expectation_of_an_invariant_without_a_checker_is_not_lost(book):
+    book.mark("expectation", invariant="buffer-until-return", met=False, says="the buffer lives")
+    assert len(book.broken("buffer-until-return")) == 1
+
+
+def test_an_expectation_survives_a_history_that_cannot_be_read(book):
+    book.mark("submit-begin")
+    book.mark("expectation", invariant="private", met=False, says="nothing is told")
+    judgement = book.judge("private")
+    assert len(judgement.violations) == 1
+    assert judgement.unknown
+
+
+def test_events_out_of_order_under_stress_are_sorted(stress):
+    stress.submit("t1")
+    stress.close()
+    stress.submit("t2", "refused", refusal="closed")
+    stress.events.reverse()
+    assert stress.broken("closed-rejects") == []
+    assert stress.judge("closed-rejects").checked == 1
