@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from hashlib import blake2b
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -23,10 +23,11 @@ def inputs_digest(inputs: Any) -> bytes | None:
     """Digest the inputs of a run; None where they are no mapping of arrays."""
     if not isinstance(inputs, Mapping):
         return None
+    arrays = cast("Mapping[str, Any]", inputs)
     hasher = blake2b(digest_size=_SIZE)
-    for name in sorted(inputs):
-        array = inputs[name]
-        if not isinstance(array, np.ndarray):
+    for name in sorted(arrays):
+        array: Any = arrays[name]
+        if not _is_array(array):
             return None
         hasher.update(f"{name} {array.dtype.str} {array.shape} ".encode())
         hasher.update(_bytes(array))
@@ -36,7 +37,14 @@ def inputs_digest(inputs: Any) -> bytes | None:
 def part_digests(array: Any) -> tuple[str, ...]:
     """Digest an array in up to `PARTS` consecutive parts: a torn output has parts of several tasks."""
     flat = np.ascontiguousarray(array).reshape(-1)
-    return tuple(blake2b(part.tobytes(), digest_size=_SIZE).hexdigest() for part in np.array_split(flat, min(PARTS, max(1, flat.size))))
+    return tuple(
+        blake2b(part.tobytes(), digest_size=_SIZE).hexdigest()
+        for part in np.array_split(flat, min(PARTS, max(1, flat.size)))
+    )
+
+
+def _is_array(value: object) -> bool:
+    return isinstance(value, np.ndarray)
 
 
 def _bytes(array: Any) -> Any:

@@ -1,15 +1,15 @@
 """The vocabulary of scenarios: a plain function scripts actors, and what it leaves open is explored.
 
-    @scenario(exercises=("no-delivery-after-cancel",))
-    def queued_cancel(script: Script) -> None:
-        service = script.open_service()
-        gate = script.hold("invoke")
-        service.submit(script.task())
-        gate.wait(1)
-        second = service.submit(script.task())
-        second.cancel()
-        gate.open()
-        service.close()
+@scenario(exercises=("no-delivery-after-cancel",))
+def queued_cancel(script: Script) -> None:
+    service = script.open_service()
+    gate = script.hold("invoke")
+    service.submit(script.task())
+    gate.wait(1)
+    second = service.submit(script.task())
+    second.cancel()
+    gate.open()
+    service.close()
 """
 
 from __future__ import annotations
@@ -20,7 +20,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias, TypeVar, overload
 
-__all__ = ["ClientTask", "Gate", "Input", "Outcome", "Point", "Scenario", "ScenarioError", "Script", "ServiceUnderTest", "scenario"]
+__all__ = [
+    "ClientTask",
+    "Gate",
+    "Input",
+    "Outcome",
+    "Point",
+    "Scenario",
+    "ScenarioError",
+    "Script",
+    "ServiceUnderTest",
+    "scenario",
+]
 
 Point: TypeAlias = Literal["session-open", "bind", "invoke", "fetch", "session-close"]
 Result = TypeVar("Result")
@@ -109,14 +120,15 @@ class Script(Protocol):
     """What a scenario works with. Calls come from the scenario's own thread unless it starts actors."""
 
     def open_service(self, *, capacity: int | None = None, fallback: bool = False) -> ServiceUnderTest:
-        """Build the service with the cell's configuration, or with this capacity; `fallback` declares that the CPU path will do.
+        """Build the service with the cell's configuration, or with this capacity.
 
+        `fallback` declares that the CPU path will do where the delegate does not start.
         If the factory raises there is no service: that is recorded, and the script ends here.
         """
         ...
 
     def task(self, *, malformed: bool = False) -> Input:
-        """The next task of the suite; `malformed` breaks the model's contract in a way that the runtime must never see."""
+        """The next task of the suite; `malformed` breaks the contract in a way that the runtime must never see."""
         ...
 
     @property
@@ -135,7 +147,7 @@ class Script(Protocol):
         ...
 
     def arm(self, fault: str, *, point: Point | None = None, nth: int = 1) -> None:
-        """Inject `fault` at its own point (or this one) the nth time it is reached. `racegate list faults` names them."""
+        """Inject `fault` at its point (or this one) the nth time that is reached. `racegate list faults` names them."""
 
     def sleep(self, seconds: float) -> None:
         """Let virtual time pass."""
@@ -151,8 +163,9 @@ Body: TypeAlias = Callable[[Script], None]
 class Scenario:
     """A scenario: its script and what it needs.
 
-    `exercises` are the invariants whose premise it makes occur: one that never occurred leaves the cell UNKNOWN. `requires`
-    are capabilities of the service; without one the scenario is NOT_APPLICABLE. `tasks` is how many distinct inputs it uses.
+    `exercises` are the invariants whose premise it makes occur: one that never occurred leaves the cell UNKNOWN.
+    `requires` are capabilities of the service; without one the scenario is NOT_APPLICABLE. `tasks` is how many
+    distinct inputs it uses.
     """
 
     id: str

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
-__all__ = ["ENGINE_VERSION", "Schedule", "TokenError", "parse_token"]
+__all__ = ["ENGINE_VERSION", "KERNEL", "Schedule", "TokenError", "parse_token"]
 
 ENGINE_VERSION = 1
+KERNEL = -1
+"""Stands for the thread number where the kernel itself decides: at the start, and after everybody was at rest."""
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _CELL_DIGITS = 12
 _CODE_DIGITS = 8
@@ -20,21 +22,18 @@ class Schedule(msgspec.Struct, frozen=True):
     """Where an execution left the default order.
 
     The default keeps the running thread while it can run, then takes the runnable thread with the lowest number, then
-    the earliest timer. `choices` holds (point, thread) wherever the strategy decided otherwise: at decision point number
-    `point`, counted from 0, thread number `thread` went on. `cell` and `code` are hex digests, cut to 12 and 8 digits.
+    the earliest timer. `choices` holds (by, step, chosen) wherever the strategy decided otherwise: at step number
+    `step` of thread number `by`, thread number `chosen` went on. Counted by thread, a choice keeps its meaning when
+    others are left out. `cell` and `code` are hex digests, cut to 12 and 8 digits.
     """
 
     cell: str
     code: str
-    choices: tuple[tuple[int, int], ...]
+    choices: tuple[tuple[int, int, int], ...]
 
     def token(self) -> str:
         """Write the schedule as one line without spaces, safe in a shell."""
-        parts: list[str] = []
-        previous = 0
-        for point, thread in self.choices:
-            parts.append(f"{_base36(point - previous)}-{_base36(thread)}")
-            previous = point
+        parts = [f"{_base36(by - KERNEL)}-{_base36(step)}-{_base36(chosen)}" for by, step, chosen in self.choices]
         return f"rg{ENGINE_VERSION}.{self.cell}.{self.code}.{'_'.join(parts) or '0'}"
 
 
@@ -54,16 +53,14 @@ def parse_token(token: str) -> Schedule:
     return Schedule(cell, code, _choices(choices))
 
 
-def _choices(text: str) -> tuple[tuple[int, int], ...]:
+def _choices(text: str) -> tuple[tuple[int, int, int], ...]:
     if text == "0":
         return ()
-    point = 0
-    choices: list[tuple[int, int]] = []
+    choices: list[tuple[int, int, int]] = []
     try:
         for part in text.split("_"):
-            step, thread = part.split("-")
-            point += int(step, 36)
-            choices.append((point, int(thread, 36)))
+            by, step, chosen = part.split("-")
+            choices.append((int(by, 36) + KERNEL, int(step, 36), int(chosen, 36)))
     except ValueError:
         message = "the token's choices are damaged: copy it whole"
         raise TokenError(message) from None

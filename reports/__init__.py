@@ -1,0 +1,1 @@
+"""Receipts, the gate and the reports: pure functions of recorded data. Nothing here runs a model or needs numpy."""

@@ -18,7 +18,7 @@ def write_durably(path: Path, data: bytes) -> None:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Replace `path` in one step; its folder is made where it is missing. Raises OSError, and then `path` is as it was."""
+    """Replace `path` in one step, making its folder where needed. Raises OSError, and then `path` is as it was."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     partial = Path(name)

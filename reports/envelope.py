@@ -1,7 +1,7 @@
 """DSSE v1 envelopes signed with Ed25519 (github.com/secure-systems-lab/dsse).
 
-The signature covers the payload type and the payload's bytes, so neither can be swapped. `keyid` is a hint that anyone can
-write: verification tries every trusted key and ignores it.
+The signature covers the payload type and the payload's bytes, so neither can be swapped. `keyid` is a hint that anyone
+can write: verification tries every trusted key and ignores it.
 """
 
 from __future__ import annotations

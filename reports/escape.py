@@ -1,7 +1,7 @@
 """Text that others wrote, made safe for each place it is shown in.
 
-Names and reasons come from workers, scenarios and services of users: any of them may hold markup, line breaks or terminal
-escape sequences.
+Names and reasons come from workers, scenarios and services of users: any of them may hold markup, line breaks or
+terminal escape sequences.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def html_text(text: str) -> str:
 
 
 def markdown_text(text: str) -> str:
-    """Safe inside a cell of a Markdown table, also where raw HTML is allowed and where a name after @ would notify someone."""
+    """Safe in a cell of a Markdown table, also where raw HTML is allowed and a name after @ would notify someone."""
     escaped = _MARKDOWN.sub(r"\\\1", plain_text(text))
     return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
 

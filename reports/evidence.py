@@ -1,4 +1,4 @@
-"""The evidence beside a receipt: the history of every failing execution, and the same as a timeline for a trace viewer."""
+"""The evidence beside a receipt: the history of every failing execution, and the same for a trace viewer."""
 
 from __future__ import annotations
 
@@ -10,9 +10,17 @@ import msgspec
 from harness.history import Attr, Event
 from harness.verdict import CellResult, Failure, RunRecord
 from reports.calls import pair_calls
-from reports.digests import canonical, sha256_hex
+from reports.digests import canonical, exact, sha256_hex
 
-__all__ = ["HISTORY_FILE", "TIMELINE_FILE", "evidence_files", "failures", "history_jsonl", "timeline_json"]
+__all__ = [
+    "HISTORY_FILE",
+    "TIMELINE_FILE",
+    "evidence_digests",
+    "evidence_files",
+    "failures",
+    "history_jsonl",
+    "timeline_json",
+]
 
 HISTORY_FILE = "history.jsonl"
 TIMELINE_FILE = "timeline.json"
@@ -64,8 +72,8 @@ def _heading(control: str, cell: CellResult, failure: Failure) -> dict[str, Any]
 def timeline_json(run: RunRecord) -> bytes:
     """Chrome trace format: a process for each failure, a track for each thread, asynchronous events with ids for calls.
 
-    Calls are asynchronous (`b`, `e`) because they overlap. A trace viewer wants time that moves, and virtual time mostly
-    stands still: `ts` is the event's position, one microsecond each; virtual time is `args.atNs`.
+    Calls are asynchronous (`b`, `e`) because they overlap. A trace viewer wants time that moves, and virtual time
+    mostly stands still: `ts` is the event's position, one microsecond each; virtual time is `args.atNs`.
     """
     trace: list[dict[str, Any]] = []
     for number, (control, cell, failure) in enumerate(failures(run), 1):
@@ -102,7 +110,8 @@ def _process(pid: int, title: str, events: Sequence[Event]) -> Iterator[dict[str
 
 def _args(event: Event) -> dict[str, Attr]:
     known = {"task": event.task, "session": event.session, "slot": event.slot, "atNs": str(event.at_ns)}
-    return {**event.attrs, **{name: value for name, value in known.items() if value is not None}}
+    attrs = {name: exact(value) for name, value in event.attrs.items()}
+    return {**attrs, **{name: value for name, value in known.items() if value is not None}}
 
 
 def evidence_digests(run: RunRecord) -> tuple[tuple[str, str], ...]:

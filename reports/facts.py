@@ -77,6 +77,8 @@ def reason(cell: CellResult) -> str:
     for failure in cell.failures:
         for violation in failure.violations:
             return f"{violation.invariant}: {violation.message}"
+    if cell.verdict is Verdict.NOT_APPLICABLE and cell.requires:
+        return f"needs {', '.join(cell.requires)}, which the service does not declare"
     unjudged = [f"{tally.id}: {tally.unknown}" for tally in cell.invariants if tally.unknown]
     if unjudged and cell.verdict is not Verdict.PASS:
         return unjudged[0]
@@ -148,18 +150,30 @@ def _caveats(run: RunRecord, *, signed: bool) -> Iterator[str]:
         yield "CONTROL MODEL: this ran on a model that racegate brings along. It says nothing about your model."
     if run.interrupted:
         yield "INTERRUPTED: the run was cut short, so it is never a PASS."
-    for control in run.controls:
-        if not control.as_expected:
-            yield f"CONTROL {control.name}: {control_note(control)}. The harness did not see what it must see, so no PASS counts."
+    yield from _control_caveats(run)
+    yield from _coverage_caveats(run)
+    yield (
+        "A PASS means that no violation was found in the executions listed, on this model, runtime, delegate, device "
+        "and service configuration. It does not mean that there is none: schedules that were not explored are not "
+        "covered."
+    )
+
+
+def _control_caveats(run: RunRecord) -> Iterator[str]:
     if not run.controls:
         yield "NO CONTROL ran beside this run: nothing shows that the harness would have seen a fault here."
+    for control in run.controls:
+        if not control.as_expected:
+            yield (
+                f"CONTROL {control.name}: {control_note(control)}. "
+                f"The harness did not see what it must see, so no PASS counts."
+            )
+
+
+def _coverage_caveats(run: RunRecord) -> Iterator[str]:
     if skipped := [cell.scenario for cell in run.cells if cell.verdict is Verdict.NOT_APPLICABLE]:
         yield f"NOT APPLICABLE, so not shown: {', '.join(skipped)}."
     if run.mode == "controlled" and not any(cell.native == "held" for cell in run.cells):
         yield "Native calls ran one at a time: races inside the runtime's own code were not looked for."
     if alone := [cell.scenario for cell in run.cells if cell.oracle == "alone"]:
         yield f"Expected outputs came from the service alone, which hides what it gets wrong alone: {', '.join(alone)}."
-    yield (
-        "A PASS means that no violation was found in the executions listed, on this model, runtime, delegate, device and "
-        "service configuration. It does not mean that there is none: schedules that were not explored are not covered."
-    )

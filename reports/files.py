@@ -1,4 +1,4 @@
-"""The files of one run: written beside their final place, and moved there in one step when the receipt is among them."""
+"""The files of one run: written beside their final place, and moved there in one step, the receipt among them."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def write_run(
 ) -> Path:
     """Write `out/RUN_ID/` and return it. Without a key the receipt is unsigned and every report says so.
 
-    The folder is there whole or not at all, whenever the process is killed. `extra_files` (such as `cell.json`) go beside the
-    receipt. Raises RunExistsError, ValueError for a name that is no plain file name, and OSError.
+    The folder is there whole or not at all, whenever the process is killed. `extra_files` (such as `cell.json`) go
+    beside the receipt. Raises RunExistsError, ValueError for a name that is no plain file name, and OSError.
     """
     files = run_files(run, private_key)
     for name, data in (extra_files or {}).items():

@@ -197,8 +197,8 @@ def _events(failure: Failure) -> str:
         f"<td>{html_text(describe(event).partition(' ')[2])}</td></tr>"
         for event in visible_events(failure)
     ]
-    head = '<thead><tr><th scope="col">Seq</th><th scope="col">Thread</th><th scope="col">Task</th><th scope="col">Event</th></tr></thead>'
-    return f"<table>{head}\n<tbody>\n{chr(10).join(lines)}\n</tbody></table>"
+    head = "".join(f'<th scope="col">{heading}</th>' for heading in ("Seq", "Thread", "Task", "Event"))
+    return f"<table><thead><tr>{head}</tr></thead>\n<tbody>\n{chr(10).join(lines)}\n</tbody></table>"
 
 
 def _violating(marked: bool) -> str:  # noqa: FBT001 - one caller, one attribute

@@ -9,7 +9,9 @@ __all__ = ["format_instant", "parse_duration", "parse_instant"]
 
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z", re.ASCII)
 _DURATION = re.compile(
-    r"P(?:(?P<weeks>\d{1,6})W|(?:(?P<days>\d{1,6})D)?(?:T(?:(?P<hours>\d{1,6})H)?(?:(?P<minutes>\d{1,6})M)?(?:(?P<seconds>\d{1,6})S)?)?)",
+    r"P(?:(?P<weeks>\d{1,6})W"
+    r"|(?:(?P<days>\d{1,6})D)?"
+    r"(?:T(?=\d)(?:(?P<hours>\d{1,6})H)?(?:(?P<minutes>\d{1,6})M)?(?:(?P<seconds>\d{1,6})S)?)?)",
     re.ASCII,
 )
 

@@ -27,7 +27,7 @@ def key_id(key: Ed25519PublicKey) -> str:
 def generate_key(private_path: Path) -> Path:
     """Make a key pair: `NAME.pem` (mode 0600) and `NAME.pub.pem` beside it, whose path is returned.
 
-    Raises KeyFileError where either file exists: a key is never overwritten, for receipts signed with it would be orphaned.
+    Raises KeyFileError where either file exists: overwriting a key would orphan the receipts signed with it.
     """
     public_path = (
         private_path.with_suffix(".pub.pem") if private_path.suffix == ".pem" else Path(f"{private_path}.pub.pem")
@@ -47,7 +47,7 @@ def generate_key(private_path: Path) -> Path:
 
 def _create(path: Path, data: bytes, mode: int) -> None:
     try:
-        # O_EXCL and the mode go into the one call that creates the file: at no time is there a private key others can read.
+        # O_EXCL and the mode go into the one call that creates the file: others can read it at no time.
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     except FileExistsError:
         message = f"{path.name} is there already: choose another name, a key is never overwritten"

@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from harness.verdict import CellResult, Control, DelegateRecord, DeviceRecord, RunRecord, ServiceRecord, Verdict
 from reports import schema
-from reports.digests import canonical, device_fingerprint, suite_digest
+from reports.digests import canonical, device_fingerprint, exact, suite_digest
 from reports.evidence import evidence_digests
 
 __all__ = ["predicate", "run_suite_digest", "statement", "statement_bytes"]
@@ -41,7 +41,7 @@ def run_suite_digest(run: RunRecord) -> str:
 
 def _builtins(value: msgspec.Struct) -> dict[str, Any]:
     """Convert to JSON data, and check it against the schema: an instance is not checked when it is made."""
-    data: dict[str, Any] = msgspec.to_builtins(value)
+    data: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(value))
     msgspec.convert(data, type(value))
     return data
 
@@ -62,7 +62,7 @@ def _predicate(run: RunRecord) -> schema.Predicate:
             version=run.runtime.version,
             build=run.runtime.build,
             artifacts=run.runtime.artifacts,
-            options=run.runtime.options,
+            options=_settings(run.runtime.options),
         ),
         delegate=_delegate(run.delegate),
         device=_device(run.device),
@@ -133,8 +133,12 @@ def _service(record: ServiceRecord) -> schema.Service:
         close_behaviour=record.close_behaviour,
         delegate_behaviour=record.delegate_behaviour,
         capabilities=tuple(sorted(record.capabilities)),
-        configuration=record.configuration,
+        configuration=_settings(record.configuration),
     )
+
+
+def _settings(values: Mapping[str, bool | int | str]) -> dict[str, bool | int | str]:
+    return {name: exact(value) for name, value in values.items()}
 
 
 def _scenario(cell: CellResult) -> schema.ScenarioEntry:

@@ -1,7 +1,7 @@
 """The receipt as data: an in-toto Statement v1 whose predicate has these fields and no other.
 
-Scalars are strings, integers and booleans; there are no floats and no nulls. An optional field is left out, never null. A
-verdict is a plain string here, so that the gate can name one that it does not know.
+Scalars are strings, integers and booleans; there are no floats and no nulls. An optional field is left out, never null.
+A verdict is a plain string here, so that the gate can name one that it does not know.
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ class StrictJsonError(ValueError):
 def loads(data: bytes, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH) -> Any:
     """Parse UTF-8 JSON made of objects, arrays, strings, integers up to 2^53 - 1, booleans and null.
 
-    Raises StrictJsonError for duplicate keys, NaN, Infinity, floats, lone surrogates, a byte order mark, nesting deeper than
-    `max_depth`, more than `max_bytes`, text that ends early and text after the end.
+    Raises StrictJsonError for duplicate keys, NaN, Infinity, floats, lone surrogates, a byte order mark, nesting deeper
+    than `max_depth`, more than `max_bytes`, text that ends early and text after the end.
     """
     if len(data) > max_bytes:
         _refuse(f"{len(data)} bytes, more than the limit of {max_bytes}")

@@ -12,7 +12,7 @@ __all__ = ["summary"]
 
 
 def summary(run: RunRecord, *, signed: bool) -> str:
-    """Verdict and caveats first, then scenarios, invariants, controls, failures with their replay commands, and identity."""
+    """Verdict and caveats, failures with their replay commands, scenarios, invariants, controls, and what ran."""
     return "\n".join(_lines(run, signed=signed)) + "\n"
 
 

@@ -39,7 +39,7 @@ def visible_events(failure: Failure) -> tuple[Event, ...]:
 
 
 def timeline_svg(failure: Failure, identifier: str) -> str:
-    """The picture as inline SVG; `identifier` makes its ids unique on the page. Colours come from the page's style sheet."""
+    """The picture as inline SVG; `identifier` makes its ids unique. Colours come from the page's style sheet."""
     events = visible_events(failure)
     calls, single = pair_calls(events)
     columns = {event.seq: place for place, event in enumerate(events)}
@@ -49,11 +49,9 @@ def timeline_svg(failure: Failure, identifier: str) -> str:
     height = _TOP + sum(rows * _ROW + _GAP for _, rows in lanes.values())
     marked = _violating(failure)
     parts = [
-        f'<svg class="timeline" role="img" aria-labelledby="{identifier}-t {identifier}-d" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">',
+        _opening(identifier, width, height),
         f'<title id="{identifier}-t">Timeline of the failing execution</title>',
-        f'<desc id="{identifier}-d">{len(lanes)} threads, {len(events)} events from left to right; '
-        f"the events are listed as a table below the picture.</desc>",
+        f'<desc id="{identifier}-d">{len(lanes)} threads, {len(events)} events, listed as a table below.</desc>',
         *_ticks(events, height),
         *_lane_labels(lanes, width),
         *(_bar(bar, lanes, columns, width) for bar in bars),
@@ -62,6 +60,13 @@ def timeline_svg(failure: Failure, identifier: str) -> str:
         "</svg>",
     ]
     return "\n".join(parts)
+
+
+def _opening(identifier: str, width: int, height: int) -> str:
+    return (
+        f'<svg class="timeline" role="img" aria-labelledby="{identifier}-t {identifier}-d" '
+        f'width="{width}" height="{height}" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">'
+    )
 
 
 def _violating(failure: Failure) -> frozenset[int]:
@@ -111,7 +116,8 @@ def _ticks(events: Sequence[Event], height: int) -> Iterator[str]:
 def _lane_labels(lanes: dict[str, tuple[int, int]], width: int) -> Iterator[str]:
     for thread, (top, rows) in lanes.items():
         yield f'<rect class="lane" x="0" y="{top}" width="{width}" height="{rows * _ROW}"/>'
-        yield f'<text class="thread" x="6" y="{top + 13}">{html_text(_short(thread, 17))}<title>{html_text(thread)}</title></text>'
+        label = f"{html_text(_short(thread, 17))}<title>{html_text(thread)}</title>"
+        yield f'<text class="thread" x="6" y="{top + 13}">{label}</text>'
 
 
 def _bar(bar: _Bar, lanes: dict[str, tuple[int, int]], columns: dict[int, int], width: int) -> str:
@@ -131,7 +137,10 @@ def _bar(bar: _Bar, lanes: dict[str, tuple[int, int]], columns: dict[int, int], 
 def _point(event: Event, lanes: dict[str, tuple[int, int]], columns: dict[int, int]) -> str:
     top, rows = lanes[event.thread]
     x, y = _x(columns[event.seq]), top + rows * _ROW - _ROW // 2
-    return f'<g class="point {_colour(event.task)}"><title>{html_text(describe(event))}</title><circle cx="{x}" cy="{y}" r="5"/></g>'
+    return (
+        f'<g class="point {_colour(event.task)}"><title>{html_text(describe(event))}</title>'
+        f'<circle cx="{x}" cy="{y}" r="5"/></g>'
+    )
 
 
 def _mark(event: Event, lanes: dict[str, tuple[int, int]], columns: dict[int, int], height: int) -> str:
@@ -166,5 +175,5 @@ def _short(text: str, room: int) -> str:
 
 def _colour(task: str | None) -> str:
     """Tasks take turns at eight colours: `t1` and `t9` share one, and each bar has its task written on it."""
-    digits = (task or "").lstrip("t")
+    digits = (task or "").lstrip("t")[-4:]
     return f"task{int(digits) % _COLOURS}" if digits.isascii() and digits.isdigit() else "notask"

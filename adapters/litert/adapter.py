@@ -16,6 +16,7 @@ Options:
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import sys
 import warnings
@@ -193,6 +194,9 @@ def _load_external(runtime: Any, model: ModelFile, asked: _Asked) -> tuple[Any, 
 
 def _attempt_external(runtime: Any, model: ModelFile, asked: _Asked) -> tuple[Any, str]:
     try:
+        # Looked at first: the runtime's own loader, when it fails, prints the library's path from a finalizer.
+        library = ctypes.PyDLL(asked.library)
+        _ = library.tflite_plugin_create_delegate, library.tflite_plugin_destroy_delegate
         delegate = runtime.load_delegate(asked.library, asked.delegate_options)
     except (OSError, AttributeError, ValueError, RuntimeError) as error:
         return None, type(error).__name__

@@ -176,10 +176,12 @@ def _check_flow(subgraph: dict[str, Any], sizes: list[int]) -> None:
     tensors = _items(subgraph["tensors"])
     made = {index for index, tensor in enumerate(tensors) if _is_given(tensor, sizes)}
     made |= {-1, *_items(subgraph["inputs"])}
+    results: set[int] = set()
     for operator in _items(subgraph["operators"]):
         _require(made.issuperset(_items(operator["inputs"])), "an operator uses a tensor before it is made")
         outputs = [index for index in _items(operator["outputs"]) if index >= 0]
-        _require(len(set(outputs)) == len(outputs) and made.isdisjoint(outputs), "a tensor is made twice")
+        _require(len(set(outputs)) == len(outputs) and results.isdisjoint(outputs), "a tensor is made twice")
+        results.update(outputs)
         made.update(outputs)
     _require(made.issuperset(_items(subgraph["outputs"])), "an output of a graph is never made")
 

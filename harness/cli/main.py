@@ -1,7 +1,7 @@
 """`racegate COMMAND ...`: find the command, run it, turn what happens into an exit code.
 
-0 pass or allow, 1 a violation or deny, 2 usage, 3 undecided, 70 a defect in racegate. A command's module is imported only
-when it is asked for, so that `racegate gate` needs neither numpy nor a runtime.
+0 pass or allow, 1 a violation or deny, 2 usage, 3 undecided, 70 a defect in racegate. A command's module is imported
+only when it is asked for, so that `racegate gate` needs neither numpy nor a runtime.
 """
 
 from __future__ import annotations

@@ -43,5 +43,7 @@ def _check(command: list[str], hang_after_s: float) -> int:
     except WorkerStartError as error:
         raise UsageError(str(error)) from error
     for result in results:
-        say(f"{'ok  ' if not result.problem else 'FAIL'}  {result.name}{': ' if result.problem else ''}{result.problem}")
+        say(
+            f"{'ok  ' if not result.problem else 'FAIL'}  {result.name}{': ' if result.problem else ''}{result.problem}"
+        )
     return 1 if any(result.problem for result in results) else 0

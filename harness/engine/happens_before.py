@@ -1,8 +1,9 @@
 """Which thread's past another thread is certain to have seen.
 
-The kernel logs each synchronisation as a release or an acquire of an object; a fork is a release of the new thread, its first step
-the acquire. Whether one moment happens before another is worked out only when somebody asks, by following the
-log forward: what a thread releases carries its past to whoever acquires it later (Lamport, CACM 1978).
+The kernel logs each synchronisation as a release or an acquire of an object; a fork is a release of the new thread,
+its first step the acquire. Whether one moment happens before another is worked out only when somebody asks, by
+following the log forward: what a thread releases carries its past to whoever acquires it later (Lamport, CACM
+1978).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Put the dual-mode primitives in place, before any user or runtime code is imported.
 
-`from threading import Lock` then binds the dual-mode class. What was imported earlier is swept: module and class attributes that still
-are the real functions, and raw locks that modules made while they were imported.
+`from threading import Lock` then binds the dual-mode class. What was imported earlier is swept: module and class
+attributes that still are the real functions, and raw locks that modules made while they were imported.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import _queue
 import _thread
 import _threading_local
 import concurrent.futures  # loaded before the sweep, which brings its module-level lock under control
-import concurrent.futures.thread
-import datetime
+import concurrent.futures.thread  # pyright: ignore[reportUnusedImport]
+import datetime  # noqa: ICN001 - the module itself is what is changed
 import gc
 import itertools
 import logging
@@ -84,7 +84,7 @@ def _logical_hash(self: Any) -> int:
 
 
 def _logical_id(value: object) -> int:
-    return hash(value) if isinstance(value, concurrent.futures.Future) else id(value)
+    return _logical_hash(value) if isinstance(value, concurrent.futures.Future) else id(value)
 
 
 def reset_names() -> None:
@@ -103,7 +103,7 @@ def _sweep() -> None:
     replacements[id(_thread.RLock)] = RLock
     replacements[id(_queue.SimpleQueue)] = SimpleQueue
     for name, module in list(sys.modules.items()):
-        if not isinstance(module, types.ModuleType) or name in {"_thread", "_queue", "time"} or name.startswith(_OURS):
+        if type(module) is not types.ModuleType or name in {"_thread", "_queue", "time"} or name.startswith(_OURS):
             continue
         _sweep_namespace(module, module.__dict__, replacements)
         for value in list(module.__dict__.values()):
@@ -123,7 +123,9 @@ def _sweep_namespace(owner: Any, names: dict[str, Any], replacements: dict[int, 
             dual = Lock(value)
         elif dual is None and isinstance(value, _thread.RLock) and not _held(value):
             dual = RLock(value)
-        if dual is None or (owner is threading and attribute in {"_allocate_lock", "_shutdown_locks_lock", "_active_limbo_lock"}):
+        if dual is None or (
+            owner is threading and attribute in {"_allocate_lock", "_shutdown_locks_lock", "_active_limbo_lock"}
+        ):
             continue
         try:
             setattr(owner, attribute, dual)

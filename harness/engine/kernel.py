@@ -17,6 +17,7 @@ from harness.engine.happens_before import SyncLog
 from harness.engine.strategies.scripted import default_choice
 from harness.engine.strategies.strategy import Strategy
 from harness.engine.threads import CONTROLLED, Controlled, ExecutionAbortedError, State
+from harness.schedule import KERNEL
 
 __all__ = ["Kernel", "Stalled"]
 
@@ -25,7 +26,7 @@ CLOCK_READ_NS = 1_000
 STALL_SECONDS = 5.0
 """Real time without a decision point, outside native calls, after which a thread counts as escaped from control."""
 IDLE_WAKES = 200
-"""Time-outs that fire one after the other, while nobody else can move and nothing is observed, before the threads count as at rest."""
+"""Time-outs in a row, with nobody else able to move and nothing observed, before the threads count as at rest."""
 UNWIND_SECONDS = 2.0
 """Real time that an aborted thread gets to unwind before its carrier is given up."""
 
@@ -41,8 +42,8 @@ class Stalled:
 class Kernel:
     """Runs one execution. Made and driven on a thread that is not controlled.
 
-    `points` counts the decision points that had a choice, `choices` records those where the default was not taken, `limit` ends an
-    execution that has more points than that (`out_of_budget` is then set).
+    `points` counts the decision points that had a choice, `choices` records those where the default was not taken,
+    `limit` ends an execution that has more points than that (`out_of_budget` is then set).
     """
 
     def __init__(self, carriers: OsThreadCarriers, strategy: Strategy, limit: int = 20_000) -> None:
@@ -58,7 +59,7 @@ class Kernel:
         self._unwinding: Controlled | None = None
         self._running: Controlled | None = None
         self.threads: list[Controlled] = []
-        self.choices: list[tuple[int, int]] = []
+        self.choices: list[tuple[int, int, int]] = []
         self.points = 0
         self.steps = 0
         self.now_ns = 0
@@ -71,7 +72,9 @@ class Kernel:
 
     # -- threads ------------------------------------------------------------------------------------------------------
 
-    def spawn(self, name: str, body: Callable[[], object], *, role: str, daemon: bool = False, thread: Any = None) -> Controlled:
+    def spawn(
+        self, name: str, body: Callable[[], object], *, role: str, daemon: bool = False, thread: Any = None
+    ) -> Controlled:
         """Make a controlled thread; it can be chosen from now on."""
         controlled = Controlled(self, len(self.threads), name, role=role, daemon=daemon, thread=thread)
 
@@ -107,7 +110,7 @@ class Kernel:
         if self._unwinding is me:
             self._control.release()
         else:
-            self._hand_over(None)
+            self._hand_over(me, ended=True)
 
     # -- decision points ----------------------------------------------------------------------------------------------
 
@@ -116,6 +119,7 @@ class Kernel:
         if me.aborted:
             raise ExecutionAbortedError
         self.steps += 1
+        me.steps += 1
         if self.steps > self._step_limit:
             self._give_up(me)
         if len(self._ready) > 1 or self._timers:
@@ -128,7 +132,7 @@ class Kernel:
                     raise ExecutionAbortedError
 
     def block(self, me: Controlled, waits_for: object, timeout: float | None = None) -> bool:
-        """Wait until another thread wakes this one, or the time-out fires: False then. `timeout` is in virtual seconds."""
+        """Wait until another thread wakes this one, or the time-out fires: False then. Virtual seconds."""
         if me.aborted:
             raise ExecutionAbortedError
         me.state = State.BLOCKED
@@ -152,21 +156,23 @@ class Kernel:
             self._timers.remove(thread)
         self._ready.append(thread)
 
-    def _hand_over(self, me: Controlled | None) -> None:
-        """Let somebody else go, or the kernel's own thread if nobody can; come back when `me` is chosen, if it is given."""
-        chosen = self._next()
-        if chosen is not me or chosen is None:
+    def _hand_over(self, me: Controlled, *, ended: bool = False) -> None:
+        """Let somebody else go, or the kernel's own thread if nobody can; come back when `me` is chosen."""
+        me.steps += 1
+        chosen = self._next(me)
+        if chosen is not me:
             self._running = chosen
             if chosen is None:
                 self._control.release()
             else:
                 chosen.baton.pass_on()
-            if me is not None:
+            if not ended:
                 me.baton.take()
-        if me is not None and me.aborted:
+        if me.aborted and not ended:
             raise ExecutionAbortedError
 
-    def _next(self) -> Controlled | None:
+    def _next(self, by: Controlled | None) -> Controlled | None:
+        """Who goes next when `by` cannot go on; None if nobody can, or the execution is over."""
         if not self._ready and not self._timers and self._native:
             self.real_time_mattered = True
             self.expect_return(self._native[0])
@@ -176,35 +182,36 @@ class Kernel:
             return None
         if len(self._ready) == 1 and not self._timers:
             return self._ready[0]
-        return self._decide(None)
+        return self._decide(by)
 
     def _idle(self) -> bool:
         """Whether only timers move any more, again and again, with nothing observed: polling workers at rest."""
         self.idle_wakes += 1
         return self.idle_wakes > IDLE_WAKES
 
-    def _decide(self, me: Controlled | None) -> Controlled:
+    def _decide(self, by: Controlled | None) -> Controlled:
         timer = min(self._timers, key=_due) if self._timers else None
         if timer is None or self._ready:
-            point = self.points
-            self.points = point + 1
-            if point >= self._limit:
-                self._give_up(me)
-            chosen = self._choose(me, self._ready, timer)
-            if chosen is not default_choice(me, self._ready, timer):
-                self.choices.append((point, chosen.number))
+            self.points += 1
+            if self.points > self._limit:
+                self._give_up(by)
+            chosen = self._choose(by, self._ready, timer)
+            if chosen is not default_choice(by, self._ready, timer):
+                who, step = (KERNEL, 0) if by is None else (by.number, by.steps)
+                self.choices.append((who, step, chosen.number))
         else:
             chosen = timer
         if chosen is timer:
             self._fire(chosen)
         return chosen
 
-    def _give_up(self, me: Controlled | None) -> None:
+    def _give_up(self, by: Controlled | None) -> None:
+        """End the execution; a thread that could go on stays where it is, for one that cannot its caller cares."""
         self.out_of_budget = True
-        if me is not None:
+        if by is not None and by.state is State.READY:
             self._running = None
             self._control.release()
-            me.baton.take()
+            by.baton.take()
             raise ExecutionAbortedError
 
     def _fire(self, thread: Controlled) -> None:
@@ -216,7 +223,7 @@ class Kernel:
     # -- time ---------------------------------------------------------------------------------------------------------
 
     def read_clock(self) -> int:
-        """The virtual time in nanoseconds since the execution began; reading it moves it, and fires what is then due."""
+        """The virtual nanoseconds since the execution began; reading them moves them, and fires what is then due."""
         self.now_ns += CLOCK_READ_NS
         for thread in [thread for thread in self._timers if _due(thread)[0] <= self.now_ns]:
             self.wake(thread)
@@ -228,13 +235,14 @@ class Kernel:
     def native(self, me: Controlled, call: Callable[[], object]) -> None:
         """Make a native call without the token: others go on while it is in flight, and its end is a decision.
 
-        The end can be chosen after `expect_return`; the token then waits for the call in real time. A call that ends unasked, when
-        nobody else can move, makes the execution depend on real time (`real_time_mattered`).
+        The end can be chosen after `expect_return`; the token then waits for the call in real time. A call that
+        ends unasked, when nobody else can move, makes the execution depend on real time (`real_time_mattered`).
         """
         me.state = State.NATIVE
         self._ready.remove(me)
         self._native.append(me)
-        chosen = self._next()
+        me.steps += 1
+        chosen = self._next(me)
         self._running = chosen
         if chosen is not me and chosen is not None:
             chosen.baton.pass_on()
@@ -257,7 +265,7 @@ class Kernel:
 
     def go(self) -> None:
         """Run until nobody can move and no timer is pending, the limit is reached, or a thread stalls."""
-        chosen = self._next()
+        chosen = self._next(None)
         if chosen is None:
             return
         self._running = chosen
@@ -274,7 +282,7 @@ class Kernel:
             seen = self.steps
 
     def abort_rest(self) -> bool:
-        """Unwind every thread that is left, one after the other. False if one of them would not: its carrier is given up."""
+        """Unwind every thread that is left, in turn. False if one of them would not: its carrier is given up."""
         for thread in self.threads:
             thread.aborted = True
         clean = True
@@ -298,8 +306,8 @@ class Kernel:
 
 
 def where_is(ident: int) -> str:
-    """Say where a thread is: file name and line of its innermost frame outside the engine and the standard library's locks."""
-    frame = sys._current_frames().get(ident)  # noqa: SLF001 - the documented way to another thread's stack
+    """Say where a thread is: file and line of its innermost frame outside the harness and the library's locks."""
+    frame = _FRAMES().get(ident)
     while frame is not None and _is_machinery(frame.f_code.co_filename):
         frame = frame.f_back
     if frame is None:
@@ -308,9 +316,17 @@ def where_is(ident: int) -> str:
     return f"{'/'.join(parts[-2:])}:{frame.f_lineno}"
 
 
+_FRAMES: Any = sys._current_frames  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - the documented way to other stacks
+_MACHINERY = ("/harness/engine/", "/harness/execution/", "/harness/observe/")
+
+
 def _is_machinery(file: str) -> bool:
     path = file.replace("\\", "/")
-    return "/harness/engine/" in path or path.endswith(("/threading.py", "/queue.py", "/concurrent/futures/_base.py"))
+    if any(part in path for part in _MACHINERY):
+        return True
+    return path.endswith(
+        ("/threading.py", "/queue.py", "/concurrent/futures/_base.py", "/concurrent/futures/thread.py")
+    )
 
 
 def _due(thread: Controlled) -> tuple[int, int]:

@@ -30,8 +30,8 @@ class Controlled:
     """A controlled thread. Its fields are read and written only by whoever holds the token."""
 
     __slots__ = (
-        "aborted", "baton", "daemon", "deadline_ns", "died_of", "fired", "ident", "in_call", "joiners", "kernel", "name", "number",
-        "role", "state", "thread", "waits_for",
+        "aborted", "baton", "daemon", "deadline_ns", "died_of", "fired", "ident", "in_call", "joiners", "kernel",
+        "name", "number", "role", "state", "steps", "thread", "waits_for",
     )  # fmt: skip
 
     def __init__(self, kernel: Kernel, number: int, name: str, *, role: str, daemon: bool, thread: Any) -> None:
@@ -47,6 +47,7 @@ class Controlled:
         self.fired = False
         self.aborted = False
         self.in_call = False
+        self.steps = 0
         self.joiners: list[Controlled] = []
         self.died_of: BaseException | None = None
         self.ident = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time  # noqa: TID251 - a budget may be given in seconds of real time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from adapters.base import ModelFile
 from harness.engine.carriers.os_thread import pin_this_thread
@@ -83,7 +83,10 @@ def run_cell(cell: Cell, model: ModelFile, expectations: Expectations, progress:
     if missing:
         return tally.result(Verdict.NOT_APPLICABLE, f"the service does not declare {', '.join(missing)}")
     if 2 * run.scenario.tasks > len(expectations.recipes) and not expectations.unknown:
-        return tally.result(Verdict.UNKNOWN, f"the oracle can tell {len(expectations.recipes)} tasks apart, {2 * run.scenario.tasks} are needed")
+        return tally.result(
+            Verdict.UNKNOWN,
+            f"the oracle can tell {len(expectations.recipes)} tasks apart, {2 * run.scenario.tasks} are needed",
+        )
     if len(expectations.recipes) < 2 * run.scenario.tasks:
         return tally.result(Verdict.UNKNOWN, expectations.unknown)
     strategy = make_strategy(cell.budget.strategy, cell.seed)
@@ -133,7 +136,9 @@ class _Tally:
 
     def _confirm(self, number: int, execution: Execution, invariant: str) -> None:
         """Replay a failure at once, unless this invariant has one already; keep it, shrunk, if it repeats."""
-        if len(self._failures) >= MOST_FAILURES or any(invariant == seen.invariant for kept in self._failures for seen in kept.violations):
+        if len(self._failures) >= MOST_FAILURES or any(
+            invariant == seen.invariant for kept in self._failures for seen in kept.violations
+        ):
             return
         run = self._run
         again = run.laboratory.execute(Replay(run.schedule(execution)), number)
@@ -141,7 +146,9 @@ class _Tally:
             self._find(Finding("nondeterminism", _first_difference(execution, again)))
             return
         smallest = shrink(run.laboratory, run.schedule(execution), execution, invariant)
-        violations = [violation for judgement in check_all(smallest.history).values() for violation in judgement.violations]
+        violations = [
+            violation for judgement in check_all(smallest.history).values() for violation in judgement.violations
+        ]
         violations.sort(key=lambda violation: (violation.invariant != invariant, _most_telling(violation.invariant)))
         self._failures.append(
             Failure(
@@ -161,28 +168,27 @@ class _Tally:
 
     def judged(self) -> CellResult:
         """The verdict over all executions."""
-        exercised = self._run.scenario.exercises
         if self._failures:
             self._failures.sort(key=lambda failure: _most_telling(failure.violations[0].invariant))
             first = self._failures[0].violations[0]
             return self.result(Verdict.FAIL, f"{first.invariant}: {first.message}")
-        serious = [finding for finding in self._findings.values() if finding.kind not in DECIDES_NOTHING]
-        if serious:
-            return self.result(Verdict.UNKNOWN, serious[0].message)
-        if self._violated:
-            return self.result(Verdict.UNKNOWN, f"{next(iter(self._violated))} was violated, but no replay confirmed it")
+        why = next(self._doubts(), "")
+        return self.result(Verdict.UNKNOWN if why else Verdict.PASS, why)
+
+    def _doubts(self) -> Iterator[str]:
+        """Every reason for which executions without a confirmed violation do not make a PASS."""
+        exercised = self._run.scenario.exercises
+        yield from (finding.message for finding in self._findings.values() if finding.kind not in DECIDES_NOTHING)
+        yield from (f"{invariant} was violated, but no replay confirmed it" for invariant in self._violated)
         expectations = self._run.expectations
         if expectations.unknown and "own-output" in exercised:
-            return self.result(Verdict.UNKNOWN, expectations.unknown)
-        for invariant in exercised:
-            if self._checked[invariant] == 0:
-                return self.result(Verdict.UNKNOWN, f"the premise of {invariant} never occurred")
-            if invariant in self._unknown:
-                return self.result(Verdict.UNKNOWN, f"{invariant}: {self._unknown[invariant]}")
-        crashed = [name for name, why in self._unknown.items() if why.startswith("checker crashed")]
-        if crashed:
-            return self.result(Verdict.UNKNOWN, f"{crashed[0]}: {self._unknown[crashed[0]]}")
-        return self.result(Verdict.PASS, "")
+            yield expectations.unknown
+        yield from (
+            f"the premise of {invariant} never occurred" for invariant in exercised if not self._checked[invariant]
+        )
+        for invariant, why in self._unknown.items():
+            if invariant in exercised or why.startswith("checker crashed"):
+                yield f"{invariant}: {why}"
 
     def result(self, verdict: Verdict, reason: str) -> CellResult:
         """The cell's result with this verdict."""
@@ -190,7 +196,7 @@ class _Tally:
         unknown = dict(self._unknown)
         if run.expectations.unknown:
             unknown["own-output"] = run.expectations.unknown
-        ids = sorted(self._checked.keys() | unknown.keys())
+        names = sorted(self._checked.keys() | unknown.keys())
         budget = run.cell.budget
         return CellResult(
             scenario=run.scenario.id,
@@ -208,7 +214,9 @@ class _Tally:
             seconds=round(time.monotonic() - self._began, 3),
             exploration=Exploration(budget.strategy, str(run.cell.seed)),
             faults=tuple(FaultTally(kind, count) for kind, count in sorted(self._injected.items())),
-            invariants=tuple(InvariantTally(id, self._checked[id], self._violated[id], unknown.get(id, "")) for id in ids),
+            invariants=tuple(
+                InvariantTally(name, self._checked[name], self._violated[name], unknown.get(name, "")) for name in names
+            ),
             failures=tuple(self._failures),
             findings=tuple(self._findings.values()),
         )

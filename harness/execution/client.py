@@ -54,7 +54,9 @@ class ControlledClientTask:
         recorder.record("cancel-begin", self.task, attrs={"call": call})
         answer = bool(self.future.cancel())
         kind = getattr(self.future, "cancel_kind", None)
-        recorder.record("cancel-end", self.task, attrs={"call": call, "answer": answer, "cancel_kind": kind and str(kind)})
+        recorder.record(
+            "cancel-end", self.task, attrs={"call": call, "answer": answer, "cancel_kind": kind and str(kind)}
+        )
         return answer
 
     def result(self, timeout: float | None = None) -> Outcome:
@@ -164,13 +166,20 @@ class ControlledService:
         state.submitted.append(handle.task)
         state.judge.submitted(handle.task, task.number, set(state.ended))
         call = recorder.next_call()
-        recorder.record("submit-begin", handle.task, attrs={"call": call, "malformed": True} if task.malformed else {"call": call})
+        recorder.record(
+            "submit-begin", handle.task, attrs={"call": call, "malformed": True} if task.malformed else {"call": call}
+        )
         arrays: Any = task.arrays if self._encode is None else self._encode(task.arrays)
         try:
             future = self._service.submit(arrays)
         except Exception as error:  # noqa: BLE001 - a refusal is data
             handle.refused_with = type(error).__name__
-            attrs: dict[str, Attr] = {"call": call, "answer": "refused", "refusal": refusal_kind(error), "error": type(error).__name__}
+            attrs: dict[str, Attr] = {
+                "call": call,
+                "answer": "refused",
+                "refusal": refusal_kind(error),
+                "error": type(error).__name__,
+            }
             recorder.record("submit-end", handle.task, attrs=attrs)
             return handle
         handle.future = future
@@ -195,12 +204,17 @@ class ControlledService:
 
 
 def refusal_kind(error: Exception) -> str:
-    """What a refusal means: known by our service's errors, the standard library's `queue.Full`, or a declared `refusal` attribute."""
+    """What a refusal means: by our service's errors, `queue.Full`, or the `refusal` attribute of a user's own."""
     declared = getattr(error, "refusal", None)
     if isinstance(declared, str) and declared in {"full", "closed", "contract"}:
         return declared
     names = {kind.__name__ for kind in type(error).__mro__}
-    for name, kind in (("QueueFullError", "full"), ("Full", "full"), ("ServiceClosedError", "closed"), ("ContractError", "contract")):
+    for name, kind in (
+        ("QueueFullError", "full"),
+        ("Full", "full"),
+        ("ServiceClosedError", "closed"),
+        ("ContractError", "contract"),
+    ):
         if name in names:
             return kind
     return "unclassified"

@@ -14,7 +14,7 @@ from harness.engine.kernel import Kernel, where_is
 from harness.engine.primitives.thread import start_controlled
 from harness.engine.strategies.strategy import Strategy
 from harness.engine.threads import Controlled, State
-from harness.execution.gates import ControlledGate, ControlledGates
+from harness.execution.gates import ControlledGates
 from harness.execution.run_state import RunState
 from harness.execution.script import ControlledScript, ServiceNotOpenedError
 from harness.execution.services import Factory
@@ -30,8 +30,16 @@ from harness.verdict import Finding
 
 __all__ = ["Execution", "Laboratory"]
 
+_KINDS = {
+    "ControlledGate": "a gate of the scenario",
+    "Lock": "a lock",
+    "RLock": "a lock",
+    "SimpleQueue": "an item in a queue",
+    "WaiterLock": "a notification",
+    "str": "the time to pass",
+}
 COLLECT_EVERY = 64
-"""Garbage is collected between executions only, once in so many: a collection in the middle would run finalizers at random points."""
+"""Garbage is collected between executions only, once in so many: finalizers would run at random points otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +47,7 @@ class Execution:
     """What one execution left: its history, its schedule's exceptions, and what a person should know of it."""
 
     history: History
-    choices: tuple[tuple[int, int], ...]
+    choices: tuple[tuple[int, int, int], ...]
     points: int
     blocked: tuple[str, ...]
     findings: tuple[Finding, ...]
@@ -51,7 +59,14 @@ class Laboratory:
     """Runs executions of one cell, one after the other, on one thread that is not controlled."""
 
     def __init__(
-        self, scenario: Scenario, factory: Factory, adapter: Adapter, model: ModelFile, target: TargetSpec, tasks: CellTasks, core: int | None
+        self,
+        scenario: Scenario,
+        factory: Factory,
+        adapter: Adapter,
+        model: ModelFile,
+        target: TargetSpec,
+        tasks: CellTasks,
+        core: int | None,
     ) -> None:
         self._scenario = scenario
         self._factory = factory
@@ -87,7 +102,9 @@ class Laboratory:
         """The seam of one execution."""
         return Seam(world, recorder, gates, faults)
 
-    def script(self, seam: Seam, recorder: Recorder, gates: ControlledGates, faults: FaultPlan) -> tuple[RunState, ControlledScript]:
+    def script(
+        self, seam: Seam, recorder: Recorder, gates: ControlledGates, faults: FaultPlan
+    ) -> tuple[RunState, ControlledScript]:
         """The script of one execution and the state it works on."""
         state = RunState(recorder, seam, self._tasks, self._factory)
         delegate = self._target.delegate or self._adapter.default_delegate
@@ -160,25 +177,32 @@ class _Run:
         for thread in self._kernel.threads:
             if thread.state is State.BLOCKED and thread.role != "harness":
                 what, holder = _waits_for(thread)
-                attrs = {"waits_for": what, "holder": holder, "role": thread.role}
-                self._recorder.record("stuck", attrs={**attrs, "who": thread.name})
+                self._recorder.record_of(
+                    thread.name, "stuck", {"waits_for": what, "holder": holder, "role": thread.role}
+                )
                 held_by = f", held by {holder}" if holder else ""
-                blocked.append(f"{thread.name} waits for a {what} at {where_is(thread.ident)}{held_by}")
+                blocked.append(f"{thread.name} waits for {what} at {where_is(thread.ident)}{held_by}")
         return tuple(blocked)
 
     def _findings(self) -> tuple[Finding, ...]:
         kernel = self._kernel
         found: list[Finding] = []
         if kernel.stalled is not None:
-            found.append(Finding("uncontrolled", f"{kernel.stalled.thread} ran on without control at {kernel.stalled.where}"))
+            found.append(
+                Finding("uncontrolled", f"{kernel.stalled.thread} ran on without control at {kernel.stalled.where}")
+            )
         if kernel.out_of_budget:
             found.append(Finding("budget", f"the execution did not end within {kernel.points} decision points"))
         if kernel.real_time_mattered:
-            found.append(Finding("real-time", "a held native call ended by itself, so the execution depends on real time"))
+            found.append(
+                Finding("real-time", "a held native call ended by itself, so the execution depends on real time")
+            )
         for thread in kernel.threads:
             if thread.died_of is not None:
                 kind = "scenario-raised" if thread.role in {"actor", "harness"} else "thread-died"
-                found.append(Finding(kind, f"{thread.name} died of {type(thread.died_of).__name__}{_scenario_text(thread)}"))
+                found.append(
+                    Finding(kind, f"{thread.name} died of {type(thread.died_of).__name__}{_scenario_text(thread)}")
+                )
         return tuple(found)
 
 
@@ -190,14 +214,8 @@ def _scenario_text(thread: Controlled) -> str:
 def _waits_for(thread: Controlled) -> tuple[str, str]:
     """The kind of thing that a blocked thread waits for, and the name of the thread that holds it."""
     thing = thread.waits_for
-    if isinstance(thing, ControlledGate):
-        return "gate", ""
-    if isinstance(thing, str):
-        return thing, ""
     if isinstance(thing, threading.Thread):
         target = thing.__dict__.get("_racegate")
-        return "thread", target.name if isinstance(target, Controlled) else ""
+        return "the end of a thread", target.name if isinstance(target, Controlled) else ""
     owner = getattr(thing, "owner", None)
-    return type(thing).__name__.lower(), owner.name if isinstance(owner, Controlled) else ""
-
-
+    return _KINDS.get(type(thing).__name__, "something else"), owner.name if isinstance(owner, Controlled) else ""

@@ -86,11 +86,13 @@ class ControlledGates:
         self._recorder.record("unheld", task, session, attrs={"point": gate.point})
 
     def release_at_rest(self) -> bool:
-        """When nobody can move: let scripts go on that wait in vain, else open a gate. Returns whether anything was let go.
+        """When nobody can move: let scripts go on that wait in vain, else open a gate. Returns whether it did.
 
-        A gate that the script itself would have opened can hold up the script: a service that runs the task inside `submit` does that.
+        A gate that the script itself would have opened can hold up the script: a service that runs the task inside
+        `submit` does that.
         """
-        if any([gate.give_up_waiting() for gate in self._gates]):
+        vain = [gate for gate in self._gates if gate.give_up_waiting()]
+        if vain:
             return True
         for gate in self._gates:
             if not gate.is_open and gate.held:

@@ -17,7 +17,7 @@ __all__ = ["ReplayReport", "replay"]
 
 
 class ReplayReport(msgspec.Struct, frozen=True):
-    """The history digest of each replay, the failure that the last one shows, and where the schedule could not be followed."""
+    """The history digest of each replay, the failure of the last one, and where the schedule could not be followed."""
 
     digests: tuple[str, ...]
     failure: Failure | None
@@ -25,18 +25,28 @@ class ReplayReport(msgspec.Struct, frozen=True):
 
 
 def replay(cell: Cell, model: ModelFile, expectations: Expectations, schedule: Schedule, times: int) -> ReplayReport:
-    """Replay a schedule `times` times, once at least. A stale one is followed as far as it goes, and the first divergence is named."""
+    """Replay a schedule `times` times, once at least. A stale one is followed as far as it goes, and is named so."""
     run = open_cell(cell, model, expectations)
     strategy = Replay(schedule)
     digests: list[str] = []
-    divergence = "" if schedule.code == run.code else "the code of the service or the scenario has changed since the token was made"
+    divergence = (
+        ""
+        if schedule.code == run.code
+        else "the code of the service or the scenario has changed since the token was made"
+    )
     failure: Failure | None = None
     for number in range(max(1, times)):
         execution = run.laboratory.execute(strategy, number)
         digests.append(execution.history.digest())
         if strategy.divergence:
             divergence = strategy.divergence
-        violations = tuple(violation for judgement in check_all(execution.history).values() for violation in judgement.violations)
+        violations = tuple(
+            violation for judgement in check_all(execution.history).values() for violation in judgement.violations
+        )
         token = run.schedule(execution).token()
-        failure = Failure(violations, token, digests[-1], number, execution.history.events, execution.blocked) if violations else None
+        failure = (
+            Failure(violations, token, digests[-1], number, execution.history.events, execution.blocked)
+            if violations
+            else None
+        )
     return ReplayReport(tuple(digests), failure, divergence)

@@ -94,7 +94,7 @@ class ControlledScript:
         number = self._next_task
         tasks = self._state.tasks
         if 2 * number >= tasks.count:
-            message = f"the script asks for task {number + 1}, the oracle can tell {tasks.count} apart and half of them are decoys"
+            message = f"no task {number + 1}: the oracle can tell {tasks.count} apart, and half of them are decoys"
             raise ScenarioError(message)
         self._next_task += 1
         source = ControlledInput(number, tasks.arrays(number, malformed=malformed), malformed=malformed)

@@ -34,8 +34,8 @@ class UnknownServiceError(ValueError):
 class Factory:
     """A user's factory, `factory(open_session, config) -> Service`, with what it declares.
 
-    `capabilities` and `workers` are attributes of the factory or of its module; what is not declared is not there. `known_bad` marks
-    a service that is here to be caught.
+    `capabilities` and `workers` are attributes of the factory or of its module; what is not declared is not there.
+    `known_bad` marks a service that is here to be caught.
     """
 
     def __init__(self, spec: ServiceSpec, make: Callable[[Opener, ServiceConfig], Any], module: ModuleType) -> None:
@@ -48,13 +48,13 @@ class Factory:
 
     @property
     def capacity(self) -> int:
-        """How many accepted tasks may wait: the configured capacity where the service declares what a full queue does, else -1."""
+        """How many accepted tasks may wait: as configured where what a full queue does is declared, else -1."""
         bounded = any(capability.startswith("overflow:") for capability in self.capabilities)
         return self.spec.capacity if bounded else -1
 
     @property
     def source_digest(self) -> str:
-        """The sha256, in hex, of the files that define it: a user's file, or every file of the package that it stands in."""
+        """The sha256, in hex, of the files that define it: a user's file, or every file of its package."""
         file = Path(str(self.module.__file__))
         files = sorted(file.parent.glob("*.py")) if self.module.__package__ else [file]
         digest = hashlib.sha256()

@@ -1,7 +1,7 @@
 """Shrink a failing schedule: fewer exceptions to the default order, the same invariant still broken.
 
-Delta debugging (Zeller and Hildebrandt, TSE 2002) over the schedule's choices. Each candidate is executed and its own choices are taken
-on, so the result is always a schedule that really ran.
+Delta debugging (Zeller and Hildebrandt, TSE 2002) over the schedule's choices. Each candidate is executed and its
+own choices are taken on, so the result is always a schedule that really ran.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from harness.schedule import Schedule
 
 __all__ = ["shrink"]
 
-MOST_EXECUTIONS = 80
+MOST_EXECUTIONS = 200
 
 
 def shrink(laboratory: Laboratory, schedule: Schedule, failing: Execution, invariant: str) -> Execution:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -117,14 +117,19 @@ class Judge:
 
 
 def _arrays(value: Any) -> dict[str, Any] | None:
-    if isinstance(value, Mapping) and value and all(isinstance(array, np.ndarray) for array in value.values()):
-        return {str(name): array for name, array in value.items()}
-    return None
+    if not isinstance(value, Mapping) or not value:
+        return None
+    arrays = cast("Mapping[Any, Any]", value)
+    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+        return None
+    return {str(name): array for name, array in arrays.items()}
 
 
 def _is_torn(arrays: Mapping[str, Any], digests: Mapping[str, str], answers: tuple[Answer, ...]) -> bool:
     """Whether each tensor, or else each part of each tensor, is somebody's, of two tasks or more in all."""
-    if len(digests) > 1 and all(any(answer.whole[name] == digest for answer in answers) for name, digest in digests.items()):
+    if len(digests) > 1 and all(
+        any(answer.whole[name] == digest for answer in answers) for name, digest in digests.items()
+    ):
         return True
     for name, array in arrays.items():
         known = {part for answer in answers for part in answer.parts[name]}

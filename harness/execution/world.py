@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 from harness.engine.kernel import Kernel
 from harness.engine.threads import Controlled, current
@@ -69,9 +70,9 @@ class ControlledWorld:
 
     def handover(self, moment: object) -> str:
         """How the calling thread knows of a moment."""
-        if not isinstance(moment, tuple):
+        if moment is None:
             return "unknown"
-        earlier, since = moment
+        earlier, since = cast("tuple[Controlled | None, int]", moment)
         me = current()
         if earlier is me:
             return "same"

@@ -24,7 +24,9 @@ class Hit(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """One kind of failure. `strike` raises what the runtime would raise, or makes the call slow; it runs just before the native call.
+    """One kind of failure.
+
+    `strike` raises what the runtime would raise, or makes the call slow; it runs just before the native call.
 
     `persistent` faults strike from the armed time on, others once. `spares_fallback` leaves the fallback path alone.
     """

@@ -19,5 +19,8 @@ def _strike(hit: Hit) -> None:
 
 
 RUN_TIMEOUT = Fault(
-    name="run-timeout", point="invoke", says="one run takes 5 virtual seconds, then the runtime gives it up", strike=_strike
+    name="run-timeout",
+    point="invoke",
+    says="one run takes 5 virtual seconds, then the runtime gives it up",
+    strike=_strike,
 )

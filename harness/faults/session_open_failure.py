@@ -13,5 +13,8 @@ def _strike(hit: Hit) -> None:
 
 
 SESSION_OPEN_FAILURE = Fault(
-    name="session-open-failure", point="session-open", says="a session does not open: its model does not load", strike=_strike
+    name="session-open-failure",
+    point="session-open",
+    says="a session does not open: its model does not load",
+    strike=_strike,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.history import Event
 from harness.invariants.index import Index, Task
 
-__all__ = ["cancel_explained"]
+__all__ = ["cancel_explained", "close_explains"]
 
 
 def cancel_explained(index: Index, task: Task, seen: Event) -> bool:
@@ -16,6 +16,11 @@ def cancel_explained(index: Index, task: Task, seen: Event) -> bool:
     """
     if any(call.end is None or call.end.attrs["answer"] for call in task.cancels):
         return True
+    return close_explains(index, task, seen)
+
+
+def close_explains(index: Index, task: Task, seen: Event) -> bool:
+    """Whether a closing service, and no cancel, may have dropped `task` by then."""
     return _dropped_by_close(index, task, seen) or _closed_itself(index, seen)
 
 

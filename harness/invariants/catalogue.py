@@ -55,6 +55,9 @@ CATALOGUE: Mapping[str, Invariant] = MappingProxyType(
 )
 """By id, in the order of the documentation."""
 
+_PER_SERVICE = frozenset({"closed-rejects", "close-once", "capacity"})
+"""Invariants about one service's submits, closes and sessions: an event does not say which service it is about."""
+
 
 def check_all(history: History) -> dict[str, Judgement]:
     """Judge a history by every invariant. Never raises: a checker that does has judged nothing, which is unknown.
@@ -77,6 +80,8 @@ def check_all(history: History) -> dict[str, Judgement]:
 
 def _judge(invariant: Invariant, index: Index) -> Judgement:
     try:
+        if index.several_services and invariant.id in _PER_SERVICE:
+            return Judgement(0, (), "several services were open in one execution")
         return invariant.check(index)
     except Exception as error:  # noqa: BLE001 - a checker that crashes gives unknown, never a pass
         return _crash(error)

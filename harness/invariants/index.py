@@ -64,7 +64,7 @@ class Run(msgspec.Struct):
     @property
     def stray(self) -> bool:
         """Whether the runtime got an input that nobody submitted, so that any task may be behind it."""
-        if not self.first.attrs.get("unattributed"):
+        if self.first.task is not None:
             return False
         return self.bind_end is None or bool(self.bind_end.attrs.get("reached_runtime", True))
 
@@ -159,7 +159,17 @@ class Index:
 
     def service(self, attr: str) -> bool | int | str | None:
         """What the service declared when it was opened; None if it was not, or did not say."""
-        return self.service_opens[0].begin.attrs.get(attr) if self.service_opens else None
+        opens = self._live_services or self.service_opens
+        return opens[0].begin.attrs.get(attr) if opens else None
+
+    @property
+    def several_services(self) -> bool:
+        """Whether more than one service was alive, so that nobody can say whose a submit, a close or a session is."""
+        return len(self.service_opens) > 1 and len(self._live_services) > 1
+
+    @property
+    def _live_services(self) -> list[Call]:
+        return [call for call in self.service_opens if not call.answered("error")]
 
     def _closed_at(self) -> Event | None:
         for end in self.kinds.get("service-close-end", ()):
@@ -188,7 +198,9 @@ class Index:
         for event in kinds.get("pending", ()):
             tasks[_named(event.task)].pending = event
         for event in kinds.get("dequeue", ()):
-            tasks[_named(event.task)].dequeued = event
+            # A service may tell of a task whose submit never returned: nobody knows its TaskId then.
+            if event.task in tasks:
+                tasks[event.task].dequeued = event
         for event in kinds.get("input-overwritten", ()):
             tasks[_named(event.task)].overwritten = event
 
@@ -257,7 +269,7 @@ def _add_begins(runs: dict[object, Run], step: str, events: Sequence[Event]) -> 
             run.over = FOREVER
         if step == "bind":
             run.bind_begin = event
-        elif step == "invoke":
+        elif step == "invoke" and run.invoke_begin is None:
             run.invoke_begin = event
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.history import Event
-from harness.invariants.cancellation import cancel_explained
+from harness.invariants.cancellation import cancel_explained, close_explains
 from harness.invariants.index import Call, Index, Run, Task
 from harness.invariants.judgement import NOT_OCCURRED, Invariant, Judgement
 from harness.verdict import Violation
@@ -58,7 +58,8 @@ def _after_false(index: Index, task: Task) -> list[Violation]:
 def _misnamed(index: Index, task: Task, call: Call) -> Violation | None:
     end = call.end
     kind = end.attrs.get("cancel_kind") if end else None
-    if kind is None and index.service("running_cancel"):
+    if kind is None and end and index.service("running_cancel") and not close_explains(index, task, end):
+        # After a close had dropped the task, True only says that it is CANCELLED.
         message = f"cancel() of {task.id} answered True and did not say whether it was queued or running"
         return Violation(_ID, message, _ends(call))
     # A running cancel of a task that was never bound is right: a worker had taken it and had not come to bind.

@@ -22,34 +22,42 @@ def check(index: Index) -> Judgement:
     for session in index.sessions.values():
         if not session.runs:
             continue
-        problems = _problems(session) if session.exclusive and _threads(session) else []
+        handovers = [run.bind_begin.attrs.get("handover") for run in session.runs if run.bind_begin]
+        problems: list[Violation] = []
+        if session.exclusive:
+            problems = _at_once(session) if _shared(session) else []
+            if "unordered" in handovers:
+                problems.extend(_unordered(session))
         violations.extend(problems)
-        if problems or not any(_handover(run) == "unknown" for run in session.runs):
+        if problems or "unknown" not in handovers:
             checked += 1
     return Judgement(checked, tuple(violations))
 
 
-def _threads(session: Session) -> bool:
+def _shared(session: Session) -> bool:
     """Whether more than one thread touched the session."""
     thread = session.runs[0].first.thread
     calls = session.closes
     return any(run.first.thread != thread for run in session.runs) or any(c.begin.thread != thread for c in calls)
 
 
-def _handover(run: Run) -> object:
-    return run.bind_begin.attrs.get("handover") if run.bind_begin else None
+def _unordered(session: Session) -> list[Violation]:
+    found: list[Violation] = []
+    for run in session.runs:
+        begin = run.bind_begin
+        if begin and begin.attrs.get("handover") == "unordered":
+            message = f"session {session.name} passed to {begin.thread}, and nothing orders that after its last use"
+            found.append(Violation(_ID, message, (begin.seq,)))
+    return found
 
 
-def _problems(session: Session) -> list[Violation]:
+def _at_once(session: Session) -> list[Violation]:
     found: list[Violation] = []
     for a, b in overlapping(session.runs):
         if a.first.thread != b.first.thread:
             message = f"{a.first.thread} and {b.first.thread} had calls on session {session.name} at once"
             found.append(Violation(_ID, message, (a.first.seq, b.first.seq)))
     for run in session.runs:
-        if _handover(run) == "unordered":
-            message = f"session {session.name} passed to {run.first.thread}, and nothing orders that after its last use"
-            found.append(Violation(_ID, message, (run.first.seq,)))
         for call in session.closes:
             if _other_thread_closes(run, call):
                 message = f"{call.begin.thread} closed session {session.name} while {run.first.thread} was using it"

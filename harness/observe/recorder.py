@@ -15,8 +15,8 @@ _EMPTY: dict[str, Attr] = {}
 class Recorder:
     """Appends events in the order in which they are reported.
 
-    A task can be given as a future whose TaskId is not known yet (the service tells of it before `submit` has returned): it is
-    looked up when the history is made.
+    A task can be given as a future whose TaskId is not known yet (the service tells of it before `submit` has
+    returned): it is looked up when the history is made.
     """
 
     def __init__(self, world: World) -> None:
@@ -35,10 +35,19 @@ class Recorder:
         return self._calls
 
     def record(
-        self, kind: str, task: str | None = None, session: str | None = None, slot: str | None = None, attrs: dict[str, Attr] = _EMPTY
+        self,
+        kind: str,
+        task: str | None = None,
+        session: str | None = None,
+        slot: str | None = None,
+        attrs: dict[str, Attr] = _EMPTY,
     ) -> None:
         """Append one event."""
         self._events.append((self._now_ns(), self._thread(), kind, task, session, slot, attrs))
+
+    def record_of(self, thread: str, kind: str, attrs: dict[str, Attr]) -> None:
+        """Append one event about a thread that can no longer tell itself."""
+        self._events.append((self._now_ns(), thread, kind, None, None, None, attrs))
 
     def record_future(self, kind: str, future: object, slot: str | None = None) -> None:
         """Append one event about the task behind a future."""
@@ -51,7 +60,14 @@ class Recorder:
             mode,
             tuple(
                 Event(
-                    seq, at, thread, kind, task if task is None or type(task) is str else known.get(id(task)), session, slot, attrs
+                    seq,
+                    at,
+                    thread,
+                    kind,
+                    task if task is None or type(task) is str else known.get(id(task)),
+                    session,
+                    slot,
+                    attrs,
                 )
                 for seq, (at, thread, kind, task, session, slot, attrs) in enumerate(self._events)
             ),

@@ -1,7 +1,7 @@
 """The seam under the service: the opener that it is given, and the sessions and calls behind it.
 
-Each step of a call is recorded with a begin and an end. Between the two, in this order: a gate may hold the step, a fault may strike,
-and the strategy may let others go; then the native call runs.
+Each step of a call is recorded with a begin and an end. Between the two, in this order: a gate may hold the step, a
+fault may strike, and the strategy may let others go; then the native call runs.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from adapters.base import Adapter, Arrays, Call, ContractError, Counters, ModelFile, Options, RunError, Session
+from harness.digests import inputs_digest
 from harness.faults.fault import Fault
 from harness.faults.plan import FaultPlan
 from harness.history import Attr
-from harness.digests import inputs_digest
 from harness.observe.recorder import Recorder
 from harness.observe.world import World
 
@@ -30,10 +30,13 @@ class Gates(Protocol):
 class _Hit:
     """Where a fault strikes."""
 
-    def __init__(self, task: str | None, sleep: Callable[[float], None], *, fallback: bool) -> None:
+    def __init__(self, task: str | None, world: World, *, fallback: bool) -> None:
         self.task = task
-        self.sleep = sleep
         self.fallback = fallback
+        self._world = world
+
+    def sleep(self, seconds: float) -> None:
+        self._world.sleep(seconds)
 
 
 class Seam:
@@ -54,13 +57,17 @@ class Seam:
             name = f"s{len(self.sessions) + 1}"
             session = ObservedSession(self, name)
             self.sessions.append(session)
-            session.open(lambda: adapter.open(model, adapter.cpu_delegate if fallback else delegate, options), fallback=fallback)
+            session.open(
+                lambda: adapter.open(model, adapter.cpu_delegate if fallback else delegate, options), fallback=fallback
+            )
             return session
 
         return open_session
 
-    def step(self, point: str, session: str, task: str | None, native: Callable[[], Any], begin: dict[str, Attr]) -> Any:
-        """Take one step of a call. Whatever the native call or a fault raises is recorded and goes on to the service."""
+    def step(
+        self, point: str, session: str, task: str | None, native: Callable[[], Any], begin: dict[str, Attr]
+    ) -> Any:
+        """Take one step of a call. What the native call or a fault raises is recorded and goes on to the service."""
         recorder = self.recorder
         recorder.record(f"{point}-begin", task, session, attrs=begin)
         call = begin["call"]
@@ -89,7 +96,7 @@ class Seam:
 
     def _strike(self, fault: Fault, point: str, session: str, task: str | None, *, fallback: bool) -> None:
         self.recorder.record("fault-injected", task, session, attrs={"fault": fault.name, "point": point})
-        fault.strike(_Hit(task, self.world.sleep, fallback=fallback))
+        fault.strike(_Hit(task, self.world, fallback=fallback))
 
 
 class ObservedCall:
@@ -149,14 +156,21 @@ class ObservedSession(Session):
             None,
             self.name,
             attrs={
-                "call": call, "answer": "ok", "requested": truth.requested, "actual": truth.actual, "delegated_nodes": delegated,
-                "graph_nodes": truth.graph_nodes, "fallback": truth.fallback, "evidence": truth.evidence, "sharing": inner.sharing.value,
+                "call": call,
+                "answer": "ok",
+                "requested": truth.requested,
+                "actual": truth.actual,
+                "delegated_nodes": delegated,
+                "graph_nodes": truth.graph_nodes,
+                "fallback": truth.fallback,
+                "evidence": truth.evidence,
+                "sharing": inner.sharing.value,
             },
-        )  # fmt: skip
+        )
         self._last_use = self.seam.world.moment()
 
     def begin_run(self, call: int, inputs: Arrays) -> tuple[str | None, dict[str, Attr]]:
-        """Find out whose input this is and how this thread came by the session: the task and the attributes of the begin."""
+        """Find out whose input this is and how this thread came by the session: task, and attributes of the begin."""
         digest = inputs_digest(inputs)
         task = None if digest is None else self.seam.task_of_input.get(digest)
         begin: dict[str, Attr] = {"call": call}
@@ -188,7 +202,9 @@ class ObservedSession(Session):
         """The session's own invoke, where the runtime has one."""
         number, task = self._bound()
         inner: Any = self._open
-        self.seam.step("invoke", self.name, task, lambda: self.seam.world.native(self.name, inner.invoke), {"call": number})
+        self.seam.step(
+            "invoke", self.name, task, lambda: self.seam.world.native(self.name, inner.invoke), {"call": number}
+        )
 
     def fetch(self) -> dict[str, Any]:
         """The session's own fetch, where the runtime has one."""
@@ -231,5 +247,3 @@ class ObservedSession(Session):
             message = "the session never opened"
             raise RunError(message)
         return self._inner
-
-

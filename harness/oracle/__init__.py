@@ -1,0 +1,1 @@
+"""What each task's answer must be, computed apart from the executions."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -14,8 +15,10 @@ from harness.suite.plan import InputDomain
 __all__ = ["GENERATORS", "make_input", "recipe_shapes"]
 
 GENERATORS = ("unit", "symmetric", "wide", "sparse", "ramp")
-"""How values fill the domain, in the order in which the oracle tries them: uniform over the domain, around zero, ten times as
-wide, mostly zero, and a gradient with noise."""
+"""How values fill the domain, in the order in which the oracle tries them.
+
+Uniform over the domain, around zero, ten times as wide, mostly zero, and a gradient with noise.
+"""
 
 
 def recipe_shapes(contract: Contract, domains: Mapping[str, InputDomain]) -> dict[str, tuple[int, ...]]:
@@ -49,11 +52,12 @@ def _fill(spec: TensorSpec, recipe: Recipe, domain: InputDomain | None) -> Array
     return (low + unit * (high - low)).astype(dtype)
 
 
-def _limits(dtype: np.dtype[np.generic], domain: InputDomain | None) -> tuple[float, float]:
+def _limits(dtype: np.dtype[Any], domain: InputDomain | None) -> tuple[float, float]:
     if domain is not None:
         return domain.low, domain.high
     if dtype.kind in "iu":
-        return 0.0, float(min(256, np.iinfo(dtype).max)) if dtype.itemsize > 1 else float(np.iinfo(dtype).max)
+        most = int(np.iinfo(dtype.type).max)
+        return 0.0, float(min(256, most))
     return 0.0, 1.0
 
 

@@ -1,7 +1,8 @@
-"""The reference oracle: what each task's answer is, from fresh sessions, in a process of its own, before the first execution.
+"""The reference oracle: each task's answer, from fresh sessions, in a process of its own, before the first execution.
 
-It searches for inputs that move the outputs: tasks whose answers are equal cannot be told apart, and a mix-up between them passes unseen.
-It also looks for hidden state: "A then B" on one session must answer B as "B alone" does.
+It searches for inputs that move the outputs: tasks whose answers are equal cannot be told apart, and a mix-up
+between them passes unseen. It also looks for hidden state: "A then B" on one session must answer B as "B alone"
+does.
 """
 
 from __future__ import annotations
@@ -56,12 +57,15 @@ _Found: TypeAlias = list[tuple[Recipe, dict[str, Array], dict[str, Array]]]
 
 
 def _search(opening: _Opening, contract: Contract, target: TargetSpec, seed: int, tasks: int) -> tuple[_Found, str]:
-    """The most tasks that one generator tells apart, as (recipe, inputs, outputs), and the class of the last refusal."""
+    """The most tasks that one generator tells apart, and the class of the last refusal."""
     shapes = recipe_shapes(contract, target.inputs)
     best: _Found = []
     refused = ""
     for generator in GENERATORS:
-        recipes = (Recipe(generator, seed * 1_000_003 + number, shapes, target.inputs) for number in range(TRIES_PER_GENERATOR + tasks))
+        recipes = (
+            Recipe(generator, seed * 1_000_003 + number, shapes, target.inputs)
+            for number in range(TRIES_PER_GENERATOR + tasks)
+        )
         try:
             found = _distinct_tasks(opening, contract, recipes, tasks)
         except AdapterError as error:
@@ -94,7 +98,9 @@ class _Opening:
         self._target = target
 
     def open(self) -> Session:
-        return self._adapter.open(self._model, self._target.delegate or self._adapter.default_delegate, self._target.options)
+        return self._adapter.open(
+            self._model, self._target.delegate or self._adapter.default_delegate, self._target.options
+        )
 
     def run_alone(self, inputs: dict[str, Array]) -> dict[str, Array]:
         session = self.open()
@@ -145,13 +151,19 @@ def _why_unknown(found: int, wanted: int, refused: str, *, hidden: bool) -> str:
     if hidden:
         return "hidden state: the model answers 'A then B' otherwise than 'B alone'"
     if found < FEWEST_TASKS:
-        because = f" (the model refused generated inputs: {refused}; give the suite its input domains)" if refused and not found else ""
+        because = (
+            f" (the model refused generated inputs: {refused}; give the suite its input domains)"
+            if refused and not found
+            else ""
+        )
         return f"cannot tell these tasks apart: {found} distinct answer(s) where {wanted} are wanted{because}"
     return ""
 
 
 def _runtime(identity: Identity, target: TargetSpec) -> RuntimeRecord:
-    return RuntimeRecord(identity.runtime, identity.version, identity.build, dict(identity.artifacts), dict(target.options))
+    return RuntimeRecord(
+        identity.runtime, identity.version, identity.build, dict(identity.artifacts), dict(target.options)
+    )
 
 
 def _delegate(truth: DelegateTruth) -> DelegateRecord:
@@ -166,4 +178,3 @@ def _delegate(truth: DelegateTruth) -> DelegateRecord:
         init_error=truth.init_error,
         fallback=truth.fallback,
     )
-

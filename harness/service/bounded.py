@@ -67,7 +67,8 @@ class BoundedService(ABC):
         self._open_session = open_session
         self._observer = config.observer
         # One lock guards everything below; a future's own lock may be taken under it, never the other way round.
-        self._lock = threading.Lock()
+        # Re-entrant only for speed: a Condition learns who owns a plain lock by trying to take it, at every notify.
+        self._lock = threading.RLock()
         self._work = threading.Condition(self._lock)
         # Holds exactly the tasks that were accepted and have not started: its length is what capacity bounds.
         self._waiting: OrderedDict[InferenceFuture, Arrays] = OrderedDict()

@@ -36,7 +36,7 @@ class InferenceFuture(Future[dict[str, Array]]):
 
         def _invoke_callbacks(self) -> None: ...  # the standard library's, absent from its stubs
 
-    def __init__(self, queue_lock: threading.Lock, waiting: MutableMapping[InferenceFuture, Arrays]) -> None:
+    def __init__(self, queue_lock: threading.RLock, waiting: MutableMapping[InferenceFuture, Arrays]) -> None:
         super().__init__()
         self._queue_lock = queue_lock
         self._waiting = waiting

@@ -21,6 +21,7 @@ class UnsafeShared(BoundedService):
     """
 
     known_bad: ClassVar[bool] = True
+    workers: ClassVar[int] = 2
 
     def __init__(self, open_session: Opener, config: ServiceConfig) -> None:
         self._shared: Session | None = None
@@ -29,7 +30,7 @@ class UnsafeShared(BoundedService):
 
     @property
     def _workers(self) -> int:
-        return 2
+        return self.workers
 
     def _open_slot(self) -> Session:
         # Slots open one after the other, so the second worker always finds the first one's session.

@@ -13,7 +13,7 @@ __all__ = ["Budget", "Cell", "ControlSpec", "InputDomain", "Plan", "ServiceSpec"
 
 
 class InputDomain(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where the values of one model input come from: `low` to `high` (integers: half open), and fixed dynamic dimensions."""
+    """Where one model input's values come from: `low` to `high` (integers: half open), and fixed dynamic dimensions."""
 
     low: float = 0.0
     high: float = 1.0
@@ -23,8 +23,8 @@ class InputDomain(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class TargetSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A target: adapter, delegate, model, options, and the command that starts its worker.
 
-    `model` is a file, `builtin:NAME`, or `pkg:PACKAGE==VERSION/path`. An empty `delegate` is the adapter's default. `python` is
-    an interpreter for `python -m harness.worker`; `command` replaces the whole command.
+    `model` is a file, `builtin:NAME`, or `pkg:PACKAGE==VERSION/path`. An empty `delegate` is the adapter's default.
+    `python` is an interpreter for `python -m harness.worker`; `command` replaces the whole command.
     """
 
     name: str
@@ -38,7 +38,10 @@ class TargetSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ServiceSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A service: a name from `racegate list services`, `package.module:Name` or `path/file.py:Name`, with its configuration."""
+    """A service and its configuration.
+
+    `name` is one from `racegate list services`, `package.module:Name` or `path/file.py:Name`.
+    """
 
     name: str
     capacity: int = 2

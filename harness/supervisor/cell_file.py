@@ -25,7 +25,7 @@ class CellFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def name(self) -> str:
         """The file's name: the twelve digits that a token carries."""
-        return f"{self.cell.digest[:12]}.json"
+        return f"cell-{self.cell.digest[:12]}.json"
 
 
 def cell_file(cell: Cell, expectations: Expectations, suffix: str, result: CellResult) -> CellFile:

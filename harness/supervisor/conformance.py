@@ -6,6 +6,8 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from harness.supervisor.death import Death
 from harness.supervisor.process import Worker
 from harness.verdict import DeviceRecord
@@ -20,6 +22,10 @@ from harness.worker.protocol import (
 )
 
 __all__ = ["Check", "check"]
+
+
+class Empty(msgspec.Struct, frozen=True):
+    """A result of which nothing is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +64,15 @@ def _refuses_other_version(worker: Worker) -> str:
 
 
 def _names_unknown_operation(worker: Worker) -> str:
-    return _greets(worker) or _wants_error(worker.ask("no-such-operation", {}, dict), "protocol")
+    return _greets(worker) or _wants_error(worker.ask("no-such-operation", {}, Empty), "protocol")
 
 
 def _refuses_other_parameters(worker: Worker) -> str:
-    return _greets(worker) or _wants_error(worker.ask("probe", {"adapter": 7}, dict), "protocol")
+    return _greets(worker) or _wants_error(worker.ask("probe", {"adapter": 7}, Empty), "protocol")
 
 
 def _names_unknown_adapter(worker: Worker) -> str:
-    answer = worker.ask("probe", AdapterParams("no-such-adapter"), dict) if not (why := _greets(worker)) else None
+    answer = worker.ask("probe", AdapterParams("no-such-adapter"), Empty) if not (why := _greets(worker)) else None
     return why or _wants_error(answer, "usage")
 
 
@@ -95,7 +101,7 @@ def _takes_model_in_pieces(worker: Worker) -> str:
 def _refuses_wrong_digest(worker: Worker) -> str:
     if why := _greets(worker):
         return why
-    return _wants_error(worker.ask("model", ModelParams("0" * 64, "wrong", ".bin", 1, 0, b"x"), dict), "protocol")
+    return _wants_error(worker.ask("model", ModelParams("0" * 64, "wrong", ".bin", 1, 0, b"x"), Empty), "protocol")
 
 
 def _goes_on_after_an_error(worker: Worker) -> str:
@@ -105,8 +111,8 @@ def _goes_on_after_an_error(worker: Worker) -> str:
 def _shuts_down(worker: Worker) -> str:
     if why := _greets(worker):
         return why
-    answer = worker.ask("shutdown", {}, dict)
-    return "" if isinstance(answer, dict) else _refused(answer)
+    answer = worker.ask("shutdown", {}, Empty)
+    return "" if isinstance(answer, Empty) else _refused(answer)
 
 
 _CHECKS: tuple[tuple[str, Callable[[Worker], str]], ...] = (

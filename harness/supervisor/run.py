@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = ["UNSAFE", "Finished", "Materials", "run_plan"]
 
+Proof: TypeAlias = tuple[Control, tuple[CellFile, ...]]
+"""A control with the files that replay what it found."""
+
 UNSAFE = "unsafe-shared"
 """The known-bad built-in service: two workers on one session."""
 
@@ -46,7 +49,7 @@ class Materials:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
-    """One pair's record, and a cell file for each cell that failed."""
+    """One pair's record, and a cell file for each cell that failed, controls included."""
 
     record: RunRecord
     files: tuple[CellFile, ...]
@@ -81,19 +84,22 @@ class _Runner:
         self._watcher = watcher
         self._switch = switch
         self._oracles = Oracles()
-        self._controls: Once[Control] = Once()
+        self._controls: Once[Proof] = Once()
 
     def target(self, target: TargetSpec, materials: Materials) -> tuple[Finished, ...]:
         try:
             started = timestamp()
-            controls: tuple[Control, ...] | None = None
+            controls: tuple[Proof, ...] | None = None
             finished: list[Finished] = []
             for service in self._plan.services:
-                result = self._pair(target, materials.model, service)
+                result = self._pair(_known_bad(target, service, materials), materials.model, service)
                 if controls is None:
                     controls = self._run_controls(target, materials) if result.expectations else ()
-                record = self._record(target, materials.model, service, result, started, controls)
-                finished.append(Finished(record=record, files=result.files))
+                known = tuple(control for control, _ in controls)
+                files = {file.name: file for _, beside in controls for file in beside}
+                files |= {file.name: file for file in result.files}
+                record = self._record(target, materials.model, service, result, started, known)
+                finished.append(Finished(record=record, files=tuple(files.values())))
                 started = timestamp()
         except WorkerStartError as error:
             message = f"target {target.name}: {error}"
@@ -111,18 +117,18 @@ class _Runner:
         )
         return run_pair(pair, self._oracles, self._watcher)
 
-    def _run_controls(self, target: TargetSpec, materials: Materials) -> tuple[Control, ...]:
+    def _run_controls(self, target: TargetSpec, materials: Materials) -> tuple[Proof, ...]:
         wanted = (spec for spec in self._plan.controls if not spec.adapters or target.adapter in spec.adapters)
         return tuple(self._control(spec, target, materials) for spec in wanted)
 
-    def _control(self, spec: ControlSpec, target: TargetSpec, materials: Materials) -> Control:
+    def _control(self, spec: ControlSpec, target: TargetSpec, materials: Materials) -> Proof:
         """Run a control once for each combination of runtime and options, whatever model is tested there."""
-        options = {**target.options, **materials.shared_state} if spec.service.name == UNSAFE else target.options
-        ready = msgspec.structs.replace(target, model=spec.model, options=options, inputs={})
+        ready = msgspec.structs.replace(target, model=spec.model, inputs={})
+        ready = _known_bad(ready, spec.service, materials)
         key = msgspec.json.encode((msgspec.structs.replace(ready, name=""), spec), order="deterministic")
         return self._controls.get(key, lambda: self._compute_control(spec, ready, materials.controls[spec.model]))
 
-    def _compute_control(self, spec: ControlSpec, target: TargetSpec, model: ModelFile) -> Control:
+    def _compute_control(self, spec: ControlSpec, target: TargetSpec, model: ModelFile) -> Proof:
         pair = Pair(
             staff=Staff(target, self._plan.hang_after_s, self._switch),
             model=model,
@@ -133,7 +139,7 @@ class _Runner:
         )
         result = run_pair(pair, self._oracles, _Quiet(self._watcher, spec.scenario))
         name = f"{spec.service.name} on {spec.model} in {spec.scenario}"
-        return Control(name, spec.expect, spec.invariant, result.cells[0])
+        return Control(name, spec.expect, spec.invariant, result.cells[0]), result.files
 
     def _record(
         self,
@@ -165,6 +171,13 @@ class _Runner:
             controls=controls,
             interrupted=self._switch.pulled,
         )
+
+
+def _known_bad(target: TargetSpec, service: ServiceSpec, materials: Materials) -> TargetSpec:
+    """For the known-bad service: the target with the options under which its sessions do share buffers."""
+    if service.name != UNSAFE:
+        return target
+    return msgspec.structs.replace(target, options={**target.options, **materials.shared_state})
 
 
 class _Quiet:

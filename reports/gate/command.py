@@ -37,8 +37,9 @@ def gate(
 ) -> tuple[int, str]:
     """Decide, write the decision to `out_path`, and return the exit code with the text to print.
 
-    0 allow (or an advisory run), 1 deny, 2 a bad policy or a file that is not there, 3 could not decide: a file that cannot
-    be read, or a decision that cannot be written. A receipt may be given as its run's folder. `now` is aware, in UTC.
+    0 allow (or an advisory run), 1 deny, 2 a bad policy or a file that is not there, 3 could not decide: a file that
+    cannot be read, or a decision that cannot be written. A receipt may be given as its run's folder. `challenge` is
+    what the receipts must answer. `now` is aware, in UTC.
     """
     try:
         loaded = load_policy(policy_path)
@@ -88,6 +89,6 @@ def _present(path: Path, what: str) -> Path:
 
 
 def _label(path: Path) -> str:
-    """The path as typed where it is relative, else the last name alone: a decision travels, a home folder should not."""
+    """The path as typed where it is relative, else the last name alone: a home folder should not travel."""
     pure = PurePath(path)
     return pure.name if pure.is_absolute() or ".." in pure.parts else pure.as_posix()

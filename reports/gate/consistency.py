@@ -84,5 +84,8 @@ def missing_seeds(receipts: Sequence[Question]) -> Grounds:
         if len(found) < least:
             yield (
                 Code.SEEDS,
-                f"{scenario!r} was explored under {len(found)} seed(s), the policy asks for {least}: run again with another --seed",
+                (
+                    f"{scenario!r} was explored under {len(found)} seed(s), the policy asks for {least}: "
+                    f"run again with another --seed"
+                ),
             )

@@ -35,7 +35,10 @@ def _suite(question: Question) -> Grounds:
     if asked.digest not in {None, computed}:
         yield (
             Code.SUITE_DIGEST,
-            f"it ran suite {computed[:12]}, the policy pins {str(asked.digest)[:12]}: run the whole suite, unchanged, or pin the new one",
+            (
+                f"it ran suite {computed[:12]}, the policy pins {str(asked.digest)[:12]}: "
+                f"run the whole suite, unchanged, or pin the new one"
+            ),
         )
 
 
@@ -72,7 +75,7 @@ def _passed(question: Question, scenario: ScenarioEntry) -> Grounds:
     if scenario.executions < least:
         yield (
             Code.TOO_FEW_EXECUTIONS,
-            f"{scenario.id!r} had {scenario.executions} executions, the policy asks for {least}: raise the suite's budget",
+            f"{scenario.id!r} had {scenario.executions} executions, the policy asks for {least}: raise the budget",
         )
 
 

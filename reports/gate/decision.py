@@ -40,7 +40,7 @@ class Answer(Part, frozen=True, kw_only=True):
 
 
 class ReceiptNote(Part, frozen=True, kw_only=True):
-    """One receipt that could be believed. A high attempt, or a long chain of previous receipts, is for a person to see."""
+    """One receipt that could be believed. A high attempt, or a previous receipt, is for a person to see."""
 
     name: str
     receipt_id: str
@@ -107,9 +107,9 @@ def decide(
 ) -> Decision:
     """Decide over receipts, given as (name, bytes), for the models whose sha256 are `models`.
 
-    A receipt that cannot be believed denies, whatever it may have been about. A receipt that answers no requirement's question
-    changes nothing. Every receipt that answers one must meet it. `now` is aware. Raises PolicyError where several models are
-    given and a requirement does not say which it is about.
+    A receipt that cannot be believed denies, whatever it may have been about. A receipt that answers no requirement's
+    question changes nothing. Every receipt that answers one must meet it. `now` is aware. Raises PolicyError where
+    several models are given and a requirement does not say which it is about.
     """
     given = frozenset(models)
     _check_models(loaded, given)

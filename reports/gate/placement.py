@@ -46,8 +46,10 @@ def _fallback(delegate: Delegate) -> str:
         return "how the placement was learned is unknown, which counts as a fallback"
     if not isinstance(delegate.init_error, msgspec.UnsetType):
         return f"{delegate.requested} did not start ({delegate.init_error})"
-    if delegate.fallback or delegate.actual != delegate.requested:
+    if delegate.actual != delegate.requested:
         return f"{delegate.requested} was asked for, {delegate.actual or 'nothing'} took part"
+    if delegate.fallback:
+        return f"{delegate.requested} was asked for, and the run says that it fell back"
     return f"{delegate.fallback_events} runs fell back from {delegate.requested}" if delegate.fallback_events else ""
 
 
@@ -59,5 +61,8 @@ def _share(question: Question) -> Grounds:
     if Decimal(nodes) < least * delegate.graph_nodes or (least and not nodes):
         yield (
             Code.DELEGATE_SHARE,
-            f"{asked.name} ran {nodes} of {delegate.graph_nodes} nodes, the policy asks for a share of {asked.min_node_share}",
+            (
+                f"{asked.name} ran {nodes} of {delegate.graph_nodes} nodes, "
+                f"the policy asks for a share of {asked.min_node_share}"
+            ),
         )

@@ -46,7 +46,10 @@ def _capabilities(question: Question) -> Grounds:
         if capability not in declared:
             yield (
                 Code.CAPABILITY,
-                f"the policy asks for the capability {capability!r}, which the service does not declare: add it, or drop it there",
+                (
+                    f"the policy asks for the capability {capability!r}, which the service does not declare: "
+                    f"add it to the service, or drop it from the policy"
+                ),
             )
 
 
@@ -77,7 +80,10 @@ def _age(question: Question) -> Grounds:
     if finished - now > question.loaded.max_clock_skew:
         yield (
             Code.FROM_THE_FUTURE,
-            f"it finished on {format_instant(finished)}, which is still to come: set the clock of that device, or of this one",
+            (
+                f"it finished on {format_instant(finished)}, which is still to come: "
+                f"set the clock of that device, or of this one"
+            ),
         )
     if now - finished > question.loaded.max_age:
         age = question.loaded.policy.freshness.max_age

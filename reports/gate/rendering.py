@@ -17,7 +17,8 @@ def render(decision: Decision) -> str:
 
 
 def _lines(decision: Decision) -> Iterator[str]:
-    yield f"{_headline(decision)}  policy {decision.policy}, {_count(len(decision.models), 'model')}, {_count(len(decision.receipts), 'receipt')} believed"
+    seen = f"{_count(len(decision.models), 'model')}, {_count(len(decision.receipts), 'receipt')} believed"
+    yield f"{_headline(decision)}  policy {decision.policy}, {seen}"
     yield from _refusals([refusal for refusal in decision.refusals if not refusal.requirement])
     for answer in decision.requirements:
         state = "satisfied" if answer.satisfied else "NOT satisfied"
@@ -26,7 +27,8 @@ def _lines(decision: Decision) -> Iterator[str]:
         yield from _refusals([refusal for refusal in decision.refusals if refusal.requirement == answer.requirement])
     for waiver in decision.waivers:
         yield (
-            f"  WAIVED {waiver.scenario} ({waiver.verdict}) in {waiver.run_id}, by {waiver.approver} until {waiver.until}: {waiver.reason}"
+            f"  WAIVED {waiver.scenario} ({waiver.verdict}) in {waiver.run_id}, "
+            f"by {waiver.approver} until {waiver.until}: {waiver.reason}"
         )
     for receipt in decision.receipts:
         if not receipt.answers:

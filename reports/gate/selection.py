@@ -1,4 +1,4 @@
-"""Does a receipt answer a requirement's question at all? Each mismatch is a refusal only where no receipt answers it."""
+"""Does a receipt answer a requirement's question? A mismatch is a refusal only where no receipt answers it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ def _model(question: Question) -> Grounds:
     if model not in question.models:
         yield (
             Code.MODEL_DIGEST,
-            f"it is about model {model[:12]}, which is none of the models given to the gate: run the suite on the model that ships",
+            (
+                f"it is about model {model[:12]}, which is none of the models given to the gate: "
+                f"run the suite on the model that ships"
+            ),
         )
     elif pinned is not None and model != pinned:
         yield Code.MODEL_DIGEST, f"it is about model {model[:12]}, the requirement asks for {pinned[:12]}"
@@ -35,7 +38,10 @@ def _runtime(question: Question) -> Grounds:
         wanted = f"{asked.name} {asked.version or ''}".strip()
         yield (
             Code.RUNTIME,
-            f"it ran on {ran.name} {ran.version}, the policy asks for {wanted}: run the suite on that, or change the policy",
+            (
+                f"it ran on {ran.name} {ran.version}, the policy asks for {wanted}: "
+                f"run the suite on that, or change the policy"
+            ),
         )
 
 
@@ -67,7 +73,10 @@ def _service(question: Question) -> Grounds:
         if wanted is not None and ran != wanted:
             yield (
                 Code.SERVICE,
-                f"the service's {field} was {ran}, the policy asks for {wanted}: run the suite on the service that ships",
+                (
+                    f"the service's {field} was {ran}, the policy asks for {wanted}: "
+                    f"run the suite on the service that ships"
+                ),
             )
 
 

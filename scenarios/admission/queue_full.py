@@ -1,6 +1,6 @@
 """A full queue."""
 
-from harness.scenario import Script, scenario
+from harness.scenario import ClientTask, Script, scenario
 
 __all__ = ["queue_full"]
 
@@ -15,7 +15,7 @@ def queue_full(script: Script) -> None:
     """
     service = script.open_service()
     gate = script.hold("invoke")
-    accepted = []
+    accepted: list[ClientTask] = []
     for worker in range(service.workers):
         accepted.append(service.submit(script.task()))
         gate.wait(worker + 1)

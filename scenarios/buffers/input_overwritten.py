@@ -10,7 +10,8 @@ def input_overwritten(script: Script) -> None:
     """What runs is what was submitted, whatever the caller writes into its array afterwards.
 
     Claim: the input is private to the task from the moment that submit returned.
-    Interleaving: the first task is held before `bind`, the second waits or runs; the caller overwrites both arrays with decoys.
+    Interleaving: the first task is held before `bind`, the second waits or runs; the caller overwrites both arrays
+        with decoys.
     Expected: both deliver the outputs of what was submitted.
     """
     service = script.open_service()

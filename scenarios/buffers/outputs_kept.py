@@ -1,6 +1,6 @@
 """A client keeps its results."""
 
-from harness.scenario import Script, scenario
+from harness.scenario import ClientTask, Script, scenario
 
 __all__ = ["outputs_kept"]
 
@@ -14,7 +14,7 @@ def outputs_kept(script: Script) -> None:
     Expected: it is the same each time, and after close.
     """
     service = script.open_service()
-    kept = []
+    kept: list[ClientTask] = []
     for _ in range(3):
         task = service.submit(script.task())
         task.result()

@@ -10,7 +10,8 @@ def cancel_while_running(script: Script) -> None:
     """Whatever `cancel()` answers for a running task, its outcome agrees.
 
     Claim: True means that the result is never delivered; False means that the task completes.
-    Interleaving: the task is held inside `invoke` while it is cancelled; the gate then opens, and a second task follows.
+    Interleaving: the task is held inside `invoke` while it is cancelled; the gate then opens, and a second task
+        follows.
     Expected: CANCELLED after True, the task's own output after False; the next task is not harmed.
     """
     service = script.open_service()

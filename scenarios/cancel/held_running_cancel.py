@@ -5,12 +5,16 @@ from harness.scenario import Script, scenario
 __all__ = ["held_running_cancel"]
 
 
-@scenario(exercises=("no-delivery-after-cancel", "release-after-drain"), requires=("running_cancel",), tasks=2, native="held")
+@scenario(
+    exercises=("no-delivery-after-cancel", "release-after-drain"), requires=("running_cancel",), tasks=2, native="held"
+)
 def held_running_cancel(script: Script) -> None:
     """An interrupt ends a call inside native code, and the session is released only after that.
 
-    Claim: the cancel of a run that would take minutes answers at once, interrupts the runtime, and close waits for its return.
-    Interleaving: the call runs in native code while the client cancels and closes; its end is chosen after the interrupt.
+    Claim: the cancel of a run that would take minutes answers at once, interrupts the runtime, and close waits for
+        its return.
+    Interleaving: the call runs in native code while the client cancels and closes; its end is chosen after the
+        interrupt.
     Expected: CANCELLED; the session is closed after the call has returned.
     """
     service = script.open_service()

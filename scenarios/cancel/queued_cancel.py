@@ -1,6 +1,6 @@
 """Cancel of a task that waits."""
 
-from harness.scenario import Script, scenario
+from harness.scenario import ClientTask, Script, scenario
 
 __all__ = ["queued_cancel"]
 
@@ -10,12 +10,13 @@ def queued_cancel(script: Script) -> None:
     """A task that is cancelled while it waits never runs, and whoever waits for it is woken.
 
     Claim: `cancel()` on a queued task answers True and the outcome is CANCELLED.
-    Interleaving: the workers are held inside `invoke`; a waiter stands on the queued task while another actor cancels it.
+    Interleaving: the workers are held inside `invoke`; a waiter stands on the queued task while another actor
+        cancels it.
     Expected: CANCELLED for the one, its own output for every other.
     """
     service = script.open_service()
     gate = script.hold("invoke")
-    running = []
+    running: list[ClientTask] = []
     for worker in range(service.workers):
         running.append(service.submit(script.task()))
         gate.wait(worker + 1)

@@ -11,12 +11,15 @@ def delegate_init_failure(script: Script) -> None:
 
     Claim: without a declared fallback the service does not open on another path by itself.
     Interleaving: the delegate fails from the first session on.
-    Expected: opening raises, and what had been opened is closed again; a service that opens all the same fails its tasks.
+    Expected: opening raises, and what had been opened is closed again; a service that opens all the same fails its
+        tasks.
     """
     script.arm("delegate-init-failure")
     service = script.open_service()
     outcome = service.submit(script.task()).result()
-    script.expect(outcome.kind != "SUCCEEDED", "delegate-truth", "no task succeeds without a delegate or a declared fallback")
+    script.expect(
+        outcome.kind != "SUCCEEDED", "delegate-truth", "no task succeeds without a delegate or a declared fallback"
+    )
     service.close()
 
 

@@ -17,7 +17,9 @@ def wait_timeout(script: Script) -> None:
     gate = script.hold("invoke", calls=1)
     task = service.submit(script.task())
     gate.wait()
-    script.expect(task.result(timeout=0.05).kind == "TIMED_OUT", "timeout-is-a-wait", "a wait ends when its time is over")
+    script.expect(
+        task.result(timeout=0.05).kind == "TIMED_OUT", "timeout-is-a-wait", "a wait ends when its time is over"
+    )
     retry = service.submit(script.task())
     gate.open()
     task.result()

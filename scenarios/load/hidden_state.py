@@ -9,7 +9,8 @@ __all__ = ["hidden_state"]
 def hidden_state(script: Script) -> None:
     """A then B on one service answers B as B alone does.
 
-    Claim: nothing of one task reaches the next through the session. Where the model itself remembers, nobody can tell: UNKNOWN.
+    Claim: nothing of one task reaches the next through the session. Where the model itself remembers, nobody can
+        tell: UNKNOWN.
     Interleaving: three tasks one after the other.
     Expected: each delivers what a fresh session gives.
     """

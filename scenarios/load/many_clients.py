@@ -1,6 +1,6 @@
 """Many clients at once."""
 
-from harness.scenario import ClientTask, Script, ServiceUnderTest, scenario
+from harness.scenario import ClientTask, Input, Script, ServiceUnderTest, scenario
 
 __all__ = ["many_clients"]
 
@@ -12,7 +12,8 @@ def many_clients(script: Script) -> None:
     """Every client gets its own answer, however the clients interleave.
 
     Claim: an output belongs to the task whose input it was made from.
-    Interleaving: four clients submit and wait at once, within the bound of the queue; everything is left to the strategy.
+    Interleaving: four clients submit and wait at once, within the bound of the queue; everything is left to the
+        strategy.
     Expected: each accepted task delivers its own output.
     """
     service = script.open_service(capacity=CLIENTS)
@@ -23,7 +24,7 @@ def many_clients(script: Script) -> None:
     service.close()
 
 
-def _use(service: ServiceUnderTest, task: object) -> ClientTask:
-    handle = service.submit(task)  # type: ignore[arg-type]
+def _use(service: ServiceUnderTest, task: Input) -> ClientTask:
+    handle = service.submit(task)
     handle.result()
     return handle

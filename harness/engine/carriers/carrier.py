@@ -11,8 +11,8 @@ __all__ = ["Baton", "Carriers"]
 class Baton(Protocol):
     """The right to run, of one controlled thread. Exactly one thread holds its baton at a time.
 
-    `pass_on` is called by the kernel on the thread that gives up the token, `take` on the thread that owns the baton: it
-    returns once somebody has passed it on. A baton passed on before it is taken is not lost.
+    `pass_on` is called by the kernel on the thread that gives up the token, `take` on the thread that owns the
+    baton: it returns once somebody has passed it on. A baton passed on before it is taken is not lost.
     """
 
     ident: int

@@ -1,7 +1,8 @@
 """Controlled threads on real threads of the operating system, reused between executions and pinned to one core.
 
-A hand-over wakes exactly one thread by one raw lock: a condition's notify_all would wake every carrier to let one go on. All
-carriers share a core, where a hand-over costs a few microseconds; across cores it is several times that and uneven.
+A hand-over wakes exactly one thread by one raw lock: a condition's notify_all would wake every carrier to let one
+go on. All carriers share a core, where a hand-over costs a few microseconds; across cores it is several times that
+and uneven.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 from _thread import allocate_lock, get_ident, get_native_id, start_new_thread
 from collections.abc import Callable
+from typing import Any
 
 from harness.engine.carriers.carrier import Baton
 
@@ -23,8 +25,8 @@ class _OsThread:
     def __init__(self, idle: list[_OsThread], core: int | None) -> None:
         self._raw = allocate_lock()
         self._raw.acquire()
-        self.pass_on: Callable[[], None] = self._raw.release
-        self.take: Callable[[], object] = self._raw.acquire
+        self.pass_on: Any = self._raw.release
+        self.take: Any = self._raw.acquire
         self._body: Callable[[Baton], None] | None = None
         self._idle = idle
         self.ident = 0

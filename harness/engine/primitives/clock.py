@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time  # noqa: TID251 - the engine replaces it
-from datetime import datetime as _RealDatetime
-from datetime import timedelta, tzinfo
+from datetime import UTC, timedelta, tzinfo
+from datetime import datetime as _RealDatetime  # noqa: N812 - the type that ours stands for
 from typing import Any
 
 from harness.engine.threads import current
@@ -57,7 +57,7 @@ class ControlledDatetime(_RealDatetime, metaclass=_Meta):
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """Make a plain datetime: the name is replaced, the type is not."""
-        return _RealDatetime(*args, **kwargs)
+        return _RealDatetime(*args, **kwargs)  # noqa: DTZ001 - the caller chooses the zone
 
     @classmethod
     def now(cls, tz: tzinfo | None = None) -> Any:
@@ -71,8 +71,6 @@ class ControlledDatetime(_RealDatetime, metaclass=_Meta):
     @classmethod
     def utcnow(cls) -> Any:
         """The wall time now in UTC, without a zone."""
-        from datetime import UTC  # noqa: PLC0415 - beside its only use
-
         return cls.now(UTC).replace(tzinfo=None)
 
 

@@ -1,4 +1,7 @@
-"""The raw lock, dual-mode. Condition, Event, Semaphore, Barrier, Queue and Future of the standard library run above it as they are."""
+"""The raw lock, dual-mode.
+
+Condition, Event, Semaphore, Barrier, Queue and Future of the standard library run above it as they are.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +86,7 @@ class Lock:
 
 
 class WaiterLock(Lock):
-    """The lock on which a Condition parks one waiter: its first acquire, before anybody else knows it, is no decision."""
+    """The lock on which a Condition parks one waiter: its first acquire, known to nobody else, is no decision."""
 
     __slots__ = ("_fresh",)
 

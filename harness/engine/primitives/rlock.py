@@ -18,7 +18,7 @@ class RLock:
     __slots__ = ("__weakref__", "_count", "_inner", "_real")
 
     def __init__(self, real: Any = None) -> None:
-        self._real = RealRLock() if real is None else real
+        self._real: Any = RealRLock() if real is None else real
         self._inner = Lock()
         self._count = 0
 

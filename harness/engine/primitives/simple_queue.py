@@ -16,7 +16,7 @@ class SimpleQueue:
     """`queue.SimpleQueue`: the items stay in the real one, in both modes."""
 
     __slots__ = ("__weakref__", "_real", "_waiters")
-    __class_getitem__ = classmethod(GenericAlias)
+    __class_getitem__: Any = classmethod(GenericAlias)  # pyright: ignore[reportUnknownVariableType]
 
     def __init__(self) -> None:
         self._real: RealSimpleQueue[Any] = RealSimpleQueue()
@@ -56,7 +56,7 @@ class SimpleQueue:
             if not woken and self._real.empty():
                 raise Empty
         kernel.sync.acquire(me, self)
-        return self._real.get(False)  # noqa: FBT003 - the standard signature
+        return self._real.get(False)
 
     def get_nowait(self) -> Any:
         """Get an item or raise Empty."""

@@ -11,6 +11,7 @@ from harness.engine.threads import Controlled, ExecutionAbortedError, State, cur
 
 __all__ = ["install_thread", "start_controlled"]
 
+_Module: Any = threading
 _Thread: Any = threading.Thread
 _real_start = _Thread.start
 _real_join = _Thread.join
@@ -24,7 +25,9 @@ def install_thread() -> None:
     _Thread.is_alive = _is_alive
 
 
-def start_controlled(kernel: Kernel, thread: Any, *, name: str, role: str, parent: Controlled | None = None) -> Controlled:
+def start_controlled(
+    kernel: Kernel, thread: Any, *, name: str, role: str, parent: Controlled | None = None
+) -> Controlled:
     """Start a Thread object on a carrier of `kernel`."""
     thread._started._flag = True  # noqa: SLF001 - Event.set would take a lock that nobody can contend
     controlled = kernel.spawn(name, lambda: _run(thread), role=role, daemon=thread.daemon, thread=thread)
@@ -37,7 +40,7 @@ def start_controlled(kernel: Kernel, thread: Any, *, name: str, role: str, paren
 
 def _run(thread: Any) -> None:
     ident = get_ident()
-    active: dict[int, Any] = threading._active  # type: ignore[attr-defined]  # noqa: SLF001 - current_thread() looks here
+    active: Any = _Module._active  # noqa: SLF001 - current_thread() looks here
     thread._ident = ident  # noqa: SLF001 - what Thread._set_ident does
     thread._native_id = get_native_id()  # noqa: SLF001 - what Thread._set_native_id does
     active[ident] = thread

@@ -1,9 +1,10 @@
 """Probabilistic concurrency testing: random priorities, changed at a few random points.
 
-Burckhardt, Kothari, Musuvathi, Nagarakatte: A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs, ASPLOS 2010. A bug
-of depth d among n threads and k points is found with probability at least 1 / (n k^(d-1)). We differ in two ways: a pending
-time-out is one more candidate with a priority of its own, so that early and late timers are both explored, and after
-`FAIR_AFTER` points the choice turns round robin, so that a polling loop of high priority cannot starve the rest for ever.
+Burckhardt, Kothari, Musuvathi, Nagarakatte: A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs,
+ASPLOS 2010. A bug of depth d among n threads and k points is found with probability at least 1 / (n k^(d-1)). We
+differ in two ways: a pending time-out is one more candidate with a priority of its own, so that early and late
+timers are both explored, and after `FAIR_AFTER` points the choice turns round robin, so that a polling loop of high
+priority cannot starve the rest for ever.
 """
 
 from __future__ import annotations
@@ -40,14 +41,14 @@ class Pct:
         self._point = 0
         self._changes = {self._random.randrange(self._length): change for change in range(self.bound - 1)}
 
-    def choose(self, me: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled:
+    def choose(self, by: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled:
         """Take the highest priority, after lowering the running thread's at a change point."""
         point = self._point
         self._point = point + 1
         if point >= FAIR_AFTER:
             return ready[point % len(ready)] if ready else self._only(timer)
-        if me is not None and point in self._changes:
-            self._priority[me.number] = -1.0 - self._changes[point]
+        if by is not None and point in self._changes:
+            self._priority[by.number] = -1.0 - self._changes[point]
         best = max(ready, key=self._of) if ready else self._only(timer)
         if timer is not None and self._of_key(-1 - timer.number) > self._of(best):
             return timer

@@ -29,9 +29,9 @@ class Portfolio:
         self._now = self._first if execution == 0 else self._turns[execution % len(self._turns)]
         self._now.begin(execution)
 
-    def choose(self, me: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled:
+    def choose(self, by: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled:
         """Ask the one whose turn it is."""
-        return self._now.choose(me, ready, timer)
+        return self._now.choose(by, ready, timer)
 
     def end(self, points: int) -> None:
         """Tell all of them: the length of executions is the same knowledge for each."""
@@ -41,7 +41,12 @@ class Portfolio:
 
 def make_strategy(name: str, seed: int) -> Strategy:
     """Make a strategy by name. Raises ValueError for another name."""
-    makers = {"scripted": Scripted, "random": lambda: RandomWalk(seed), "pct": lambda: Pct(seed), "portfolio": lambda: Portfolio(seed)}
+    makers = {
+        "scripted": Scripted,
+        "random": lambda: RandomWalk(seed),
+        "pct": lambda: Pct(seed),
+        "portfolio": lambda: Portfolio(seed),
+    }
     if name not in makers:
         message = f"no strategy {name!r}: there are {', '.join(makers)}"
         raise ValueError(message)

@@ -24,9 +24,9 @@ class RandomWalk:
         """Seed by execution, so that any one of them can be run again alone."""
         self._random.seed(f"{self._seed}/{execution}")
 
-    def choose(self, me: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled:
+    def choose(self, by: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled:
         """Draw one."""
-        del me
+        del by
         drawn = int(self._random.random() * (len(ready) + (timer is not None)))
         if drawn < len(ready):
             return ready[drawn]

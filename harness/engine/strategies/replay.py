@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from harness.engine.strategies.scripted import default_choice
 from harness.engine.threads import Controlled
-from harness.schedule import Schedule
+from harness.schedule import KERNEL, Schedule
 
 __all__ = ["Replay"]
 
@@ -18,23 +18,22 @@ class Replay:
     bound = -1
 
     def __init__(self, schedule: Schedule) -> None:
-        self._choices = dict(schedule.choices)
-        self._point = 0
+        self._choices = {(by, step): chosen for by, step, chosen in schedule.choices}
+        self._left = dict(self._choices)
         self.divergence = ""
 
     def begin(self, execution: int) -> None:
         """Start over."""
         del execution
-        self._point = 0
+        self._left = dict(self._choices)
         self.divergence = ""
 
-    def choose(self, me: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled:
+    def choose(self, by: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled:
         """Take the recorded thread, or the default where none is recorded or it cannot go."""
-        point = self._point
-        self._point = point + 1
-        wanted = self._choices.get(point)
+        position = (KERNEL, 0) if by is None else (by.number, by.steps)
+        wanted = self._left.pop(position, None)
         if wanted is None:
-            return default_choice(me, ready, timer)
+            return default_choice(by, ready, timer)
         for candidate in ready:
             if candidate.number == wanted:
                 return candidate
@@ -42,11 +41,15 @@ class Replay:
             return timer
         if not self.divergence:
             names = ", ".join(candidate.name for candidate in ready) or "nobody"
-            self.divergence = f"at decision point {point} the schedule wants thread {wanted}, but only {names} could go on"
-        return default_choice(me, ready, timer)
+            who = "the start" if by is None else f"step {by.steps} of {by.name}"
+            self.divergence = f"at {who} the schedule wants thread {wanted}, but only {names} could go on"
+        return default_choice(by, ready, timer)
 
     def end(self, points: int) -> None:
         """Note choices that were never reached."""
-        beyond = [point for point in self._choices if point >= points]
-        if beyond and not self.divergence:
-            self.divergence = f"the execution ended after {points} decision points, the schedule has one at {min(beyond)}"
+        del points
+        if self._left and not self.divergence:
+            by, step = min(self._left)
+            self.divergence = (
+                f"the execution ended, and step {step} of thread {by} was never reached with a choice to make"
+            )

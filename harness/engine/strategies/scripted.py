@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.engine.threads import Controlled
+from harness.engine.threads import Controlled, State
 
 __all__ = ["Scripted", "default_choice"]
 
 
-def default_choice(me: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled:
-    """Go on while possible, else the ready thread with the lowest number, else the timer. Schedules record what differs."""
-    if me is not None:
-        return me
+def default_choice(by: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled:
+    """Go on while possible, else the ready thread of the lowest number, else the timer: what schedules leave out."""
+    if by is not None and by.state is State.READY:
+        return by
     if ready:
         return min(ready, key=_number)
     assert timer is not None, "a decision needs a candidate"
@@ -32,9 +32,9 @@ class Scripted:
     def begin(self, execution: int) -> None:
         """Nothing to prepare."""
 
-    def choose(self, me: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled:
+    def choose(self, by: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled:
         """Take the default."""
-        return default_choice(me, ready, timer)
+        return default_choice(by, ready, timer)
 
     def end(self, points: int) -> None:
         """Nothing to learn."""

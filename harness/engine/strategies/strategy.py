@@ -13,8 +13,8 @@ __all__ = ["Strategy"]
 class Strategy(Protocol):
     """Decides who goes next. Called on whichever thread holds the token, never concurrently.
 
-    `begin` comes before each execution with its number, `choose` at each decision point that has more than one candidate, `end`
-    after the execution with how many such points it had.
+    `begin` comes before each execution with its number, `choose` at each decision point that has more than one
+    candidate, `end` after the execution with how many such points it had.
     """
 
     name: str
@@ -24,10 +24,11 @@ class Strategy(Protocol):
     def begin(self, execution: int) -> None:
         """Start execution number `execution`, counted from 0; the same number and seed decide the same way."""
 
-    def choose(self, me: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled:
+    def choose(self, by: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled:
         """Pick from `ready`, or pick `timer`: the blocked thread whose time-out is due first, which fires then.
 
-        `me` is the thread at the point, in `ready` if it can go on, None if it cannot. There are two candidates or more.
+        `by` is the thread at the point, None for the kernel itself; it is among `ready` if it can go on. There are
+        two candidates or more.
         """
         ...
 

@@ -1,4 +1,9 @@
+"""Histories by hand (`Book`) and at random (`simulate`, a correct queue whose calls overlap)."""
+
 from __future__ import annotations
+
+import dataclasses
+import random
 
 import msgspec
 import pytest
@@ -10,7 +15,7 @@ from harness.invariants.catalogue import check_all
 class Book:
     """Writes a history by hand, one line an event.
 
-    `begin` gives the number of a call to `end`; `submit`, `cancel`, `close`, `run` and `open` write a whole call at once.
+    `begin` gives the number of a call to `end`; `submit`, `cancel`, `close`, `run` and `open` write whole calls.
     """
 
     def __init__(self, mode="controlled"):
@@ -60,7 +65,7 @@ class Book:
         call = self.begin("submit", thread, task, **begin)
         self.end(call, answer=answer, **({"refusal": refusal} if refusal else {}))
 
-    def cancel(self, task, answer=True, kind="queued", thread="main"):
+    def cancel(self, task, kind="queued", thread="main", *, answer=True):
         self.end(self.begin("cancel", thread, task), answer=answer, cancel_kind=kind if answer else None)
 
     def close(self, drain=None, thread="main", *, reentrant=False):
@@ -106,6 +111,207 @@ class Book:
         return [violation.message for violation in judgement.violations]
 
 
+@dataclasses.dataclass
+class Queue:
+    """The sequential specification: each effect happens at once, somewhere inside its call."""
+
+    capacity: int
+    workers: int
+    tells: bool
+    lazy: bool  # a cancelled task keeps its place until a worker comes to it
+    drain: bool
+    waiting: list = dataclasses.field(default_factory=list)
+    running: set = dataclasses.field(default_factory=set)
+    outcome: dict = dataclasses.field(default_factory=dict)
+    cancelled_as: dict = dataclasses.field(default_factory=dict)
+    frozen_late: set = dataclasses.field(default_factory=set)
+    delivered: set = dataclasses.field(default_factory=set)
+    closing: bool = False
+    serving: int = 0
+
+
+def submitter(book, queue, dice, name, tasks):
+    for task in tasks:
+        malformed = dice.random() < 0.1
+        call = book.begin("submit", name, task, **({"malformed": True} if malformed else {}))
+        yield
+        if dice.random() < 0.1:
+            # The service copies later than this: both inputs are right.
+            book.mark("input-overwritten", "scribbler", task)
+            queue.frozen_late.add(task)
+            yield
+        if queue.closing:
+            answer = {"answer": "refused", "refusal": "closed"}
+        elif malformed and dice.random() < 0.5:
+            answer = {"answer": "refused", "refusal": "contract"}
+        elif len(queue.waiting) >= queue.capacity:
+            answer = {"answer": "refused", "refusal": "full"}
+        else:
+            queue.waiting.append((task, malformed))
+            answer = {"answer": "accepted"}
+        yield
+        book.end(call, **answer)
+        yield
+        if answer["answer"] == "accepted":
+            yield from after_accept(book, queue, dice, name, task)
+
+
+def after_accept(book, queue, dice, name, task):
+    if task not in queue.frozen_late and dice.random() < 0.3:
+        book.mark("input-overwritten", name, task)
+        yield
+    if dice.random() < 0.4:
+        yield from waiter(book, queue, dice, name, task)
+
+
+def waiter(book, queue, dice, name, task):
+    call = book.begin("wait", name, task, timeout_ms=10)
+    yield
+    while task not in queue.outcome:
+        if dice.random() < 0.1:
+            book.end(call, answer="timed-out")
+            return
+        yield "blocked"
+    book.end(call, answer="done")
+    yield
+    deliver(book, queue, task)
+
+
+def deliver(book, queue, task):
+    outcome = queue.outcome[task]
+    if outcome == "SUCCEEDED":
+        output = f"overwritten:{task}" if task in queue.frozen_late else "match"
+        book.deliver(task, output=output)
+    elif outcome == "FAILED":
+        book.deliver(task, "FAILED", error="RunError", foreign=False)
+    else:
+        book.deliver(task, "CANCELLED")
+
+
+def canceller(book, queue, name, tasks):
+    for task in tasks:
+        known = task in queue.outcome or task in queue.running or any(task == t for t, _ in queue.waiting)
+        if not known or not any(e.kind == "submit-end" and e.task == task for e in book.events):
+            yield
+            continue
+        call = book.begin("cancel", name, task)
+        yield
+        kind = cancel(queue, task)
+        yield
+        book.end(call, answer=kind is not None, cancel_kind=kind)
+        yield
+
+
+def cancel(queue, task):
+    if queue.outcome.get(task) == "CANCELLED":
+        return queue.cancelled_as.get(task)
+    if task in queue.outcome:
+        return None
+    if task in queue.running:
+        kind = "running"
+    else:
+        kind = "queued"
+        if not queue.lazy:
+            queue.waiting = [item for item in queue.waiting if item[0] != task]
+    queue.outcome[task] = "CANCELLED"
+    queue.cancelled_as[task] = kind
+    return kind
+
+
+def closer(book, queue, dice, name):
+    for _ in range(dice.randrange(60)):
+        yield
+    call = book.begin("service-close", name, drain=queue.drain)
+    yield
+    if not queue.closing and queue.tells:
+        book.mark("state", name, state="draining")
+    queue.closing = True
+    if not queue.drain:
+        for task, _ in queue.waiting:
+            queue.outcome.setdefault(task, "CANCELLED")
+        queue.waiting = []
+    while queue.serving:
+        yield "blocked"
+    book.end(call, answer="returned", reentrant=False)
+    yield
+    late = f"late-{name}"
+    book.submit(late, "refused", name, refusal="closed")
+
+
+def worker(book, queue, dice, number):
+    name, session = f"w{number}", f"s{number}"
+    while True:
+        while not queue.waiting and not queue.closing:
+            yield "blocked"
+        if not queue.waiting:
+            break
+        task, malformed = queue.waiting.pop(0)
+        if task in queue.outcome:
+            continue
+        queue.running.add(task)
+        if queue.tells:
+            book.mark("dequeue", name, task)
+        yield
+        yield from serve(book, queue, dice, name, session, task, malformed)
+    call = book.begin("session-close", name, None, session, again=False)
+    yield
+    book.end(call, answer="ok")
+    queue.serving -= 1
+
+
+def serve(book, queue, dice, name, session, task, malformed):
+    call = book.begin("bind", name, task, session)
+    yield
+    book.end(call, answer="error" if malformed else "ok", reached_runtime=not malformed)
+    failed = malformed
+    for step in () if malformed else ("invoke", "fetch"):
+        yield
+        book.begin(step, name, task, session, call)
+        yield
+        failed = dice.random() < 0.1
+        book.end(call, answer="error" if failed else "ok")
+        if failed:
+            break
+    yield
+    queue.outcome.setdefault(task, "FAILED" if failed else "SUCCEEDED")
+    queue.running.discard(task)
+    yield
+
+
+def simulate(book, dice):
+    """Fill the book with one execution of a correct queue under a random schedule."""
+    queue = Queue(
+        dice.randrange(3), dice.choice((1, 1, 2)), dice.random() < 0.5, dice.random() < 0.5, dice.random() < 0.6
+    )
+    if queue.tells:
+        queue.lazy = False
+    book.service(queue.capacity, queue.workers, tells_dequeue=queue.tells)
+    queue.serving = queue.workers
+    for number in range(queue.workers):
+        book.open(f"s{number}", f"w{number}")
+    tasks = [f"t{n}" for n in range(6)]
+    threads = [worker(book, queue, dice, number) for number in range(queue.workers)]
+    threads += [submitter(book, queue, dice, "a", tasks[:3]), submitter(book, queue, dice, "b", tasks[3:])]
+    threads += [canceller(book, queue, "c", dice.sample(tasks, 4) * 3)]
+    threads += [closer(book, queue, dice, name) for name in ("x", "y")[: dice.choice((1, 2))]]
+    while threads:
+        thread = dice.choice(threads)
+        for _ in range(dice.choice((1, 1, 1, 4))):
+            if next(thread, "over") == "over":
+                threads.remove(thread)
+                break
+    book.mark("quiescent")
+    for event in list(book.events):
+        if event.kind == "submit-end" and event.attrs["answer"] == "accepted":
+            deliver(book, queue, event.task)
+    return queue
+
+
+def correct_execution(seed, mode):
+    book = Book(mode)
+    return book, simulate(book, random.Random(seed))
+
+
 @pytest.fixture(params=["controlled", "stress"])
 def book(request):
     return Book(request.param)
@@ -122,8 +328,9 @@ def stress():
 
 
 @pytest.fixture(scope="session")
-def new_book():
-    return Book
+def execution():
+    """Make the book of a correct execution, with the queue's final state, from a seed and a mode."""
+    return correct_execution
 
 
 @pytest.fixture(scope="session")

@@ -185,6 +185,13 @@ def test_a_submit_that_is_itself_at_the_gate_does_not(controlled):
     assert controlled.broken(ID) == []
 
 
+def test_a_dequeue_of_a_task_whose_submit_never_returned_is_passed_over(book):
+    book.service(capacity=1, tells_dequeue=True)
+    book.begin("submit", "other", "t1")
+    book.mark("dequeue", "w1")
+    assert book.judge(ID).unknown == ""
+
+
 def test_a_service_without_a_bound_is_not_judged(book):
     book.service(capacity=-1)
     for task in ("t1", "t2", "t3", "t4"):

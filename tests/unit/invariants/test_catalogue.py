@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from harness.history import Event, History
@@ -37,10 +39,7 @@ def test_nothing_happened_is_no_pass(book):
 
 
 def test_a_checker_that_crashes_gives_unknown(book, monkeypatch):
-    def crash(index):
-        raise ZeroDivisionError
-
-    broken = Invariant(id="private", statement="x", check=crash)
+    broken = Invariant(id="private", statement="x", check=lambda _: 1 // 0)
     monkeypatch.setattr(catalogue, "CATALOGUE", {**CATALOGUE, "private": broken})
     book.submit("t1")
     book.deliver("t1")
@@ -87,6 +86,30 @@ def test_an_expectation_survives_a_history_that_cannot_be_read(book):
     judgement = book.judge("private")
     assert len(judgement.violations) == 1
     assert judgement.unknown
+
+
+def test_several_services_in_one_execution_are_not_mixed_up(book):
+    book.service()
+    book.close()
+    book.service()
+    book.submit("t1")
+    judgements = check_all(book.history())
+    unknown = {id_ for id_, judgement in judgements.items() if "several services" in judgement.unknown}
+    assert unknown == {"closed-rejects", "close-once", "capacity"}
+
+
+def test_a_service_that_did_not_open_is_not_one_of_several(book):
+    book.service(capacity=9, answer="error")
+    book.service(capacity=0)
+    book.submit("t1", "refused", refusal="full")
+    assert book.judge("capacity").checked == 1
+    assert book.broken("capacity") == []
+
+
+def test_the_documentation_has_a_row_for_each():
+    lines = (Path(__file__).parents[3] / "docs" / "invariants.md").read_text(encoding="utf-8").splitlines()
+    rows = [line.split("|")[1].strip().strip("`") for line in lines if line.startswith("| `")]
+    assert rows == list(CATALOGUE)
 
 
 def test_events_out_of_order_under_stress_are_sorted(stress):

@@ -134,6 +134,15 @@ def test_a_service_with_running_cancel_must_say_which_it_was(book):
     assert book.broken(ID) == ["cancel() of t1 answered True and did not say whether it was queued or running"]
 
 
+def test_a_cancel_of_what_a_close_had_dropped_need_not_say(book):
+    book.service(running_cancel=True)
+    book.submit("t1")
+    book.begin("service-close", "closer", drain=False)
+    book.cancel("t1", kind=None)
+    book.deliver("t1", "CANCELLED")
+    assert book.broken(ID) == []
+
+
 def test_a_plain_future_need_not_say(book):
     book.service(running_cancel=False)
     book.submit("t1")

@@ -1,4 +1,4 @@
-"""Lets the tests here import `run_records` and `gate_cases`: importlib mode puts no test folder on the path."""
+"""Puts this folder on the path, so that the tests here can import `run_records`, `gate_cases` and `golden_files`."""
 
 from __future__ import annotations
 

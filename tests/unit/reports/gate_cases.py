@@ -60,9 +60,7 @@ approver = "release manager"
 
 
 def public_pem(key: Ed25519PrivateKey = KEY) -> bytes:
-    return key.public_key().public_bytes(
-        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-    )
+    return key.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
 
 
 def write_policy(folder: Path, text: str = POLICY) -> Path:
@@ -94,7 +92,9 @@ def edited_envelope(data: bytes, **changes: Any) -> bytes:
     return json.dumps({**json.loads(data), **changes}).encode()
 
 
-def judge(folder: Path, *receipts: bytes, policy: str = POLICY, models: tuple[str, ...] = (MODEL,), **options: Any) -> Decision:
+def judge(
+    folder: Path, *receipts: bytes, policy: str = POLICY, models: tuple[str, ...] = (MODEL,), **options: Any
+) -> Decision:
     path = write_policy(folder, policy)
     loaded = parse_policy(path.read_bytes(), folder)
     named = [(f"receipt-{number}", data) for number, data in enumerate(receipts, 1)]

@@ -5,11 +5,9 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from harness.history import Event, History
-from harness.schedule import Schedule
 from harness.verdict import (
     CellResult,
     Control,
@@ -32,6 +30,7 @@ from harness.verdict import (
 
 MODEL_BYTES = b"a model file"
 MODEL = hashlib.sha256(MODEL_BYTES).hexdigest()
+TOKEN = "rg1.1f0c2a9b7d34.5e6f7a8b.e-3_3-2"
 INVARIANTS = ("own-output", "terminal-once", "no-delivery-after-cancel")
 
 
@@ -70,7 +69,17 @@ def swapped_outputs() -> Failure:
 
     add("main", "service-open-begin", call=1, capacity=2, workers=2, running_cancel=False, tells_dequeue=False)
     add("main", "session-open-begin", None, "s1", call=2, fallback=False)
-    add("main", "session-open-end", None, "s1", call=2, answer="ok", requested="xnnpack", actual="xnnpack", fallback=False)
+    add(
+        "main",
+        "session-open-end",
+        None,
+        "s1",
+        call=2,
+        answer="ok",
+        requested="xnnpack",
+        actual="xnnpack",
+        fallback=False,
+    )
     add("main", "service-open-end", call=1, answer="ok")
     for number, task in enumerate(("t1", "t2"), 3):
         add("client", "submit-begin", task, call=number)
@@ -95,7 +104,7 @@ def swapped_outputs() -> Failure:
             Violation("own-output", "t1 was delivered the output of t2", (8, 16)),
             Violation("terminal-once", "t2 never reached an outcome", (21,)),
         ),
-        token=Schedule(digest("cell many-clients")[:12], digest("code")[:8], ((14, 3), (17, 2))).token(),
+        token=TOKEN,
         history_digest=history.digest(),
         execution=5,
         events=history.events,
@@ -169,7 +178,9 @@ def run(**changes: Any) -> RunRecord:
         cells=(
             cell("many-clients"),
             cell("queue-full"),
-            cell("model-switch", verdict=Verdict.NOT_APPLICABLE, requires=("model_switch",), executions=0, invariants=()),
+            cell(
+                "model-switch", verdict=Verdict.NOT_APPLICABLE, requires=("model_switch",), executions=0, invariants=()
+            ),
         ),
         controls=(control(),),
     )
@@ -198,7 +209,3 @@ def change(run: RunRecord, part: str, **changes: Any) -> RunRecord:
 
 def first_cell(run: RunRecord, **changes: Any) -> RunRecord:
     return replace(run, cells=(replace(run.cells[0], **changes), *run.cells[1:]))
-
-
-def plain(value: Any) -> Any:
-    return msgspec.json.decode(msgspec.json.encode(value))

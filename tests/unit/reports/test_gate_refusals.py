@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from gate_cases import (
@@ -28,8 +29,6 @@ from reports import envelope
 from reports.digests import canonical
 from reports.gate.refusal import Code
 from reports.predicate import run_suite_digest, statement
-
-REFUSED_HERE: set[str] = set()
 
 
 def refuses(decision, *expected: str) -> None:
@@ -355,7 +354,13 @@ def test_invariant_of_a_scenario(tmp_path, invariants):
     refuses(judge(tmp_path, signed(first_cell(run(), invariants=invariants))), "INVARIANT")
 
 
-@pytest.mark.parametrize("invariants", [(tally("own-output"), tally("terminal-once")), (tally("own-output"), tally("terminal-once"), tally("no-delivery-after-cancel", 0))])
+@pytest.mark.parametrize(
+    "invariants",
+    [
+        (tally("own-output"), tally("terminal-once")),
+        (tally("own-output"), tally("terminal-once"), tally("no-delivery-after-cancel", 0)),
+    ],
+)
 def test_invariant_of_the_policy(tmp_path, invariants):
     cells = tuple(replace(each, invariants=invariants) for each in run().cells[:2])
     refuses(judge(tmp_path, signed(run(cells=(*cells, run().cells[2])))), "INVARIANT")
@@ -453,7 +458,9 @@ def test_waiver(tmp_path):
     ]
 
 
-@pytest.mark.parametrize("edit", [('until = "2026-12-31', 'until = "2026-11-30'), ("reason", f'model_sha256 = "{digest("x")}"\nreason')])
+@pytest.mark.parametrize(
+    "edit", [('until = "2026-12-31', 'until = "2026-11-30'), ("reason", f'model_sha256 = "{digest("x")}"\nreason')]
+)
 def test_waiver_refused(tmp_path, edit):
     receipt = signed(run(cells=(failing_cell(), *run().cells[1:])))
     decision = judge(tmp_path, receipt, policy=POLICY + WAIVER.replace(*edit))
@@ -474,5 +481,5 @@ def test_waivers_for_everything_leave_no_pass(tmp_path):
 
 
 def test_every_code_has_a_test():
-    source = __import__("pathlib").Path(__file__).read_text()
+    source = Path(__file__).read_text()
     assert [code for code in Code if f'"{code}"' not in source] == []

@@ -152,6 +152,19 @@ def test_two_threads_close_and_both_return_when_it_is_done(runtime, queue):
     assert queue.state == "closed"
 
 
+def test_no_close_returns_while_an_aborted_task_has_no_outcome(runtime, queue, states):
+    _, waiting = start_held(runtime, queue, 1)
+    with waiting[0]._condition:  # the abort cannot give the task its outcome yet
+        aborting = Closer(queue, drain=False)
+        assert states.draining.wait(GUARD)
+        runtime.let_go(0)
+        other = Closer(queue)
+        assert not other.returned.wait(0.05)
+    for closer in (aborting, other):
+        closer.join()
+    assert waiting[0].cancelled()
+
+
 def test_a_second_close_does_nothing(runtime, queue, states):
     queue.close()
     queue.close(drain=False)

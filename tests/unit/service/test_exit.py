@@ -11,6 +11,8 @@ import weakref
 import pytest
 from service_fakes import GUARD, task
 
+from adapters.base import Grain
+from harness.service import exit_hook
 from harness.service.config import ServiceConfig
 from harness.service.queue import SerialQueue
 
@@ -18,6 +20,8 @@ PROGRAM = """
 import sys
 sys.path[:0] = {path!r}
 from service_fakes_program import FakeRuntime, task
+from adapters.base import Grain
+from harness.service import exit_hook
 from harness.service.config import ServiceConfig
 from harness.service.queue import SerialQueue
 
@@ -71,10 +75,13 @@ def test_a_forked_child_does_not_wait_for_workers_it_does_not_have(tmp_path):
 
 
 def test_a_closed_service_is_collected(runtime):
+    runtime.grain = Grain.NODE
     queue = SerialQueue(runtime.open, ServiceConfig(capacity=1))
     future = queue.submit(task(1))
     future.result(GUARD)
     queue.close()
+    assert queue not in exit_hook._open
+    assert future._session is None, "a kept future holds no session"
     ref = weakref.ref(queue)
     del queue
     gc.collect()

@@ -6,7 +6,7 @@ from service_fakes import GUARD, task, value_of
 
 from adapters.base import ContractError, RunError
 from harness.service.config import ServiceConfig
-from harness.service.errors import QueueFullError, RunAbortedError
+from harness.service.errors import QueueFullError, RunAbortedError, ServiceClosedError
 from harness.service.queue import SerialQueue
 
 
@@ -57,6 +57,36 @@ def test_a_refused_task_costs_no_copy(runtime):
         with pytest.raises(QueueFullError):
             queue.submit(Unreadable())
         runtime.let_go(0)
+
+
+class Racing(dict):
+    """Inputs whose copying takes long enough for something else to happen."""
+
+    def __init__(self, inputs, happens):
+        super().__init__(inputs)
+        self.happens = happens
+
+    def items(self):
+        happens, self.happens = self.happens, lambda: None
+        happens()
+        return super().items()
+
+
+def test_the_queue_may_fill_up_while_the_inputs_are_copied(runtime):
+    runtime.hold(0)
+    with open_queue(runtime, 1) as queue:
+        queue.submit(task(0))
+        runtime.wait_inside(0)
+        with pytest.raises(QueueFullError):
+            queue.submit(Racing(task(1), lambda: queue.submit(task(2))))
+        runtime.let_go(0)
+
+
+def test_the_service_may_close_while_the_inputs_are_copied(runtime):
+    queue = open_queue(runtime)
+    with pytest.raises(ServiceClosedError):
+        queue.submit(Racing(task(1), queue.close))
+    assert queue.counters().accepted == 0
 
 
 def test_cancelled_tasks_free_their_places(runtime):

@@ -89,6 +89,8 @@ def test_every_accepted_task_ends_with_its_own_output(runtime, slots, drain):
     assert pool.counters().accepted == len(futures) > TASKS
     for each in futures:
         check(*each)
+    kinds = {future.cancel_kind for _, future, _ in futures}
+    assert {None, "queued"} <= kinds, "the stress did cancel"
     assert (leases.breaches, leases.held) == ([], {})
     started = list(runtime.order)
     assert len(started) == len(set(started)), "no task ran twice"

@@ -10,6 +10,7 @@ from harness.service.unsafe_shared import UnsafeShared
 
 def test_it_says_that_it_is_known_bad():
     assert UnsafeShared.known_bad
+    assert UnsafeShared.workers == 2
     assert not SerialQueue.known_bad
 
 

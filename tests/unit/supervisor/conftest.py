@@ -34,7 +34,11 @@ class Watched:
 @pytest.fixture
 def agent():
     """The command of the fake agent, with arguments."""
-    return lambda **args: (sys.executable, str(AGENT), *(f"{key.replace('_', '-')}={value}" for key, value in args.items()))
+    return lambda **args: (
+        sys.executable,
+        str(AGENT),
+        *(f"{key.replace('_', '-')}={value}" for key, value in args.items()),
+    )
 
 
 @pytest.fixture
@@ -55,7 +59,9 @@ def run(agent):
             hang_after_s=hang_after,
         )
         material = Materials(model=MODEL, controls={"builtin:fake": MODEL}, shared_state={"shared": True})
-        found = run_plan(plan, {"fake": material, "other": material}, watcher or Watched(), switch or StopSwitch(), jobs)
+        found = run_plan(
+            plan, {"fake": material, "other": material}, watcher or Watched(), switch or StopSwitch(), jobs
+        )
         return list(found)
 
     return go

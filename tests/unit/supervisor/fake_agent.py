@@ -64,7 +64,14 @@ def describe(request):
         "configuration": {},
     }  # fmt: skip
     scenarios = [
-        {"reference": name, "digest": "2" * 64, "requires": [], "exercises": ["own-output"], "native": "atomic", "tasks": 4}
+        {
+            "reference": name,
+            "digest": "2" * 64,
+            "requires": [],
+            "exercises": ["own-output"],
+            "native": "atomic",
+            "tasks": 4,
+        }
         for name in params["scenarios"]
     ]
     return {"service": service, "scenarios": scenarios}

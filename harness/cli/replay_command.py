@@ -1,0 +1,157 @@
+"""`racegate replay TOKEN`: repeat one failing execution."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from harness.cli.main import UNDECIDED
+from harness.cli.output import UsageError, complain, say
+from harness.cli.stopping import stopping
+from harness.execution.replay import ReplayReport
+from harness.models.errors import ModelError
+from harness.models.reference import resolve
+from harness.schedule import Schedule, TokenError, parse_token
+from harness.supervisor.blank import reason_of
+from harness.supervisor.cell_file import CellFile
+from harness.supervisor.death import Death
+from harness.supervisor.process import Worker, WorkerStartError
+from harness.supervisor.staff import Refusal, Staff, send_model
+from harness.supervisor.switch import StopSwitch
+from harness.worker.protocol import ReplayParams
+
+if TYPE_CHECKING:
+    from adapters.base import ModelFile
+
+__all__ = ["add_arguments", "execute"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Define the options."""
+    parser.add_argument("token", metavar="TOKEN", help="as a failure prints it")
+    parser.add_argument("--cell", type=Path, metavar="FILE", help="the cell file, where it is not below --out")
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="where receipts are (default: out, then nearby folders)"
+    )
+    parser.add_argument("--times", type=int, default=1, metavar="N", help="how often (default 1)")
+    parser.add_argument("--model", default="", metavar="FILE", help="the model, where it is not where the run found it")
+    parser.add_argument(
+        "--hang-after", type=float, default=30.0, metavar="S", help="seconds of silence allowed a replay"
+    )
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Replay in a worker. Exit 1 when the violation shows again, 0 when nothing is violated, 3 when replays differ."""
+    try:
+        schedule = parse_token(args.token)
+    except TokenError as error:
+        raise UsageError(str(error)) from error
+    if args.times < 1:
+        message = "--times must be at least 1"
+        raise UsageError(message)
+    found = _read(args.cell) if args.cell else _find(args.out, schedule, args.token)
+    if found.cell.digest[:12] != schedule.cell:
+        message = f"the cell file is for cell {found.cell.digest[:12]}, the token for {schedule.cell}"
+        raise UsageError(message)
+    model = _model(found, args.model)
+    switch = StopSwitch()
+    with stopping(switch):
+        answer = _replay(found, model, schedule, args, switch)
+    if switch.pulled:
+        complain("interrupted")
+        return UNDECIDED
+    return _tell(answer, args.times)
+
+
+def _find(out: Path | None, schedule: Schedule, token: str) -> CellFile:
+    candidates = [_read(path) for path in _candidates(out, schedule.cell)]
+    if not candidates:
+        where = f"below {out.name!r}" if out else "here"
+        message = (
+            f"the token is for cell {schedule.cell}, and no cell-{schedule.cell}.json is {where}: "
+            "give --out DIR, or --cell FILE"
+        )
+        raise UsageError(message)
+    # The same cell may have failed in several runs with other inputs: the one that printed this token knows best.
+    return next((found for found in candidates if token in found.tokens), candidates[0])
+
+
+def _candidates(out: Path | None, digits: str) -> list[Path]:
+    """Cell files of that cell, newest first. Without a folder: in `out`, or in a run's folder a few levels down."""
+    name = f"cell-{digits}.json"
+    found = list((out or Path("out")).rglob(name))
+    if not found and out is None:
+        found = [
+            path for pattern in (name, f"*/{name}", f"*/*/{name}", f"*/*/*/{name}") for path in Path().glob(pattern)
+        ]
+    return sorted(found, key=lambda path: path.stat().st_mtime_ns, reverse=True)
+
+
+def _read(path: Path) -> CellFile:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=CellFile)
+    except OSError as error:
+        message = f"{path.name}: cannot be read: {error.strerror}"
+        raise UsageError(message) from error
+    except msgspec.MsgspecError as error:
+        message = f"{path.name}: is no cell file: {error}"
+        raise UsageError(message) from error
+
+
+def _model(found: CellFile, given: str) -> ModelFile:
+    try:
+        model = resolve(given or found.cell.target.model, (found.model_suffix,))
+    except ModelError as error:
+        message = f"{error} (a path is relative to the folder the run started in; give --model FILE)"
+        raise UsageError(message) from error
+    if model.digest != found.cell.model_digest:
+        message = f"{model.name} is not the model of that run: {model.digest[:12]}, not {found.cell.model_digest[:12]}"
+        raise UsageError(message)
+    return model
+
+
+def _replay(
+    found: CellFile, model: ModelFile, schedule: Schedule, args: argparse.Namespace, switch: StopSwitch
+) -> ReplayReport | Refusal:
+    # A replay reports nothing until it is done: each repetition may take as long as the whole is allowed once.
+    staff = Staff(found.cell.target, args.hang_after + 0.5 * args.times, switch)
+    try:
+        with staff.borrowed("cells") as worker:
+            if not isinstance(worker, Worker):
+                return worker
+            refusal = send_model(worker, model)
+            if refusal is not None:
+                return refusal
+            params = ReplayParams(found.cell, found.expectations, schedule, args.times)
+            return worker.ask("replay", params, ReplayReport)
+    except WorkerStartError as error:
+        raise UsageError(str(error)) from error
+
+
+def _tell(answer: ReplayReport | Refusal, times: int) -> int:
+    if not isinstance(answer, ReplayReport):
+        if not isinstance(answer, Death) and answer.kind == "usage":
+            raise UsageError(answer.message)
+        say(reason_of(answer))
+        return 1 if isinstance(answer, Death) else UNDECIDED
+    return _tell_report(answer, times)
+
+
+def _tell_report(answer: ReplayReport, times: int) -> int:
+    digests = sorted(set(answer.digests))
+    say(f"{times} replays, {len(digests)} distinct histories: {', '.join(digest[:12] for digest in digests)}")
+    if answer.failure is not None:
+        for violation in answer.failure.violations:
+            say(f"  {violation.invariant}: {violation.message}")
+        for line in answer.failure.blocked:
+            say(f"  blocked: {line}")
+    if answer.divergence:
+        say(f"the schedule could not be followed: {answer.divergence}")
+    if answer.divergence or len(digests) != 1:
+        return UNDECIDED
+    if answer.failure is None:
+        say("nothing is violated")
+    return 1 if answer.failure else 0

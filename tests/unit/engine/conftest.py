@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from harness.engine.carriers.os_thread import OsThreadCarriers
+from harness.engine.install import install, reset_names
+from harness.engine.kernel import Kernel
+from harness.engine.primitives.thread import start_controlled
+from harness.engine.strategies.portfolio import make_strategy
+from harness.engine.strategies.replay import Replay
+from harness.engine.threads import State
+from harness.schedule import Schedule
+
+
+@dataclass
+class Ran:
+    result: Any
+    left: list[str]
+    kernel: Kernel
+    clean: bool
+    trace: list[Any] = field(default_factory=list)
+
+
+class Bench:
+    """Runs a program, `program(trace) -> result`, under control."""
+
+    def __init__(self) -> None:
+        install()
+        self.carriers = OsThreadCarriers()
+
+    def once(self, program: Callable[[list[Any]], Any], strategy: Any, number: int = 0, limit: int = 20_000) -> Ran:
+        strategy.begin(number)
+        reset_names()
+        kernel = Kernel(self.carriers, strategy, limit)
+        results: list[Any] = []
+        trace: list[Any] = []
+        thread = threading.Thread(target=lambda: results.append(program(trace)))
+        start_controlled(kernel, thread, name="main", role="actor")
+        kernel.go()
+        left = [thread.name for thread in kernel.threads if thread.state is not State.DONE]
+        for controlled in kernel.threads:
+            if controlled.died_of is not None:
+                raise controlled.died_of
+        ran = Ran(results[0] if results else None, left, kernel, kernel.abort_rest(), trace)
+        strategy.end(kernel.points)
+        return ran
+
+    def many(self, program: Callable[[list[Any]], Any], executions: int = 200, strategy: str = "portfolio", seed: int = 1) -> list[Ran]:
+        chosen = make_strategy(strategy, seed)
+        return [self.once(program, chosen, number) for number in range(executions)]
+
+    def replay(self, program: Callable[[list[Any]], Any], ran: Ran) -> Ran:
+        return self.once(program, Replay(Schedule("0" * 12, "0" * 8, tuple(ran.kernel.choices))))
+
+
+@pytest.fixture(scope="session")
+def bench() -> Bench:
+    return Bench()

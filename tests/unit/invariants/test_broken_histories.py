@@ -1,0 +1,219 @@
+# ruff: noqa: ARG001 - every mutation takes the same three arguments
+"""A correct history with one thing broken is flagged, by the invariant that names it."""
+
+import random
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.history import History
+from harness.invariants.catalogue import check_all
+
+
+class NotHereError(Exception):
+    """The execution has nothing that this mutation could break."""
+
+
+def replaced(events, event, **changes):
+    """The events with one changed: attributes by name, or the event's own fields."""
+    fields = {key: changes.pop(key) for key in ("thread", "task") if key in changes}
+    new = msgspec.structs.replace(event, attrs={**event.attrs, **changes}, **fields)
+    return [new if other is event else other for other in events]
+
+
+def find(events, kind, **attrs):
+    found = [e for e in events if e.kind == kind and all(e.attrs.get(k) == v for k, v in attrs.items())]
+    if not found:
+        raise NotHereError
+    return found
+
+
+def drop_outcome(book, queue, dice):
+    task = dice.choice(find(book.events, "deliver")).task
+    return [e for e in book.events if not (e.kind == "deliver" and e.task == task)]
+
+
+def contradict(book, queue, dice):
+    event = dice.choice(find(book.events, "deliver", outcome="SUCCEEDED"))
+    return [*book.events, msgspec.structs.replace(event, attrs={"outcome": "CANCELLED", "via": "sweep"})]
+
+
+def swap_outputs(book, queue, dice):
+    event = dice.choice(find(book.events, "deliver", output="match"))
+    return replaced(book.events, event, output="other-task:t9")
+
+
+def deliver_after_cancel(book, queue, dice):
+    granted = {event.task for event in find(book.events, "cancel-end", answer=True)}
+    event = [e for e in find(book.events, "deliver", outcome="CANCELLED") if e.task in granted][-1]
+    return replaced(book.events, event, outcome="SUCCEEDED", output="match")
+
+
+def run_after_queued_cancel(book, queue, dice):
+    task = dice.choice(find(book.events, "cancel-end", cancel_kind="queued")).task
+    at = book.events.index(find(book.events, "quiescent")[0])
+    tail, book.events = book.events[at:], book.events[:at]
+    book.run(task, "s0", "w0")
+    return book.events + tail
+
+
+def accept_after_close(book, queue, dice):
+    book.submit("t77")
+    book.deliver("t77")
+    return book.events
+
+
+def open_after_close(book, queue, dice):
+    book.open("s77")
+    book.release("s77")
+    return book.events
+
+
+def close_session_twice(book, queue, dice):
+    book.release("s0", "w0", again=dice.random() < 0.5)
+    return book.events
+
+
+def forget_session(book, queue, dice):
+    return [e for e in book.events if not (e.kind.startswith("session-close") and e.session == "s0")]
+
+
+def lose_close(book, queue, dice):
+    event = dice.choice(find(book.events, "service-close-end"))
+    return [e for e in book.events if e is not event]
+
+
+def release_early(book, queue, dice):
+    at = book.events.index(dice.choice(find(book.events, "invoke-end")))
+    session = book.events[at].session
+    moved = [e for e in book.events if e.kind.startswith("session-close") and e.session == session]
+    assert len(moved) == 2
+    rest = [e for e in book.events if e not in moved]
+    at = next(i for i, e in enumerate(rest) if e.seq == at)
+    return rest[:at] + moved + rest[at:]
+
+
+def share_session(book, queue, dice):
+    event = dice.choice(find(book.events, "invoke-end"))
+    at = book.events.index(event)
+    tail, book.events = book.events[at:], book.events[:at]
+    book.run(None, event.session, "intruder", unattributed=True)
+    return book.events + tail
+
+
+def pass_unordered(book, queue, dice):
+    return replaced(book.events, dice.choice(find(book.events, "bind-begin")), handover="unordered")
+
+
+def overfill(book, queue, dice):
+    at = dice.randrange(book.events.index(find(book.events, "service-open-end")[0]) + 1, len(book.events))
+    tail, book.events = book.events[at:], book.events[:at]
+    for n in range(queue.capacity + queue.workers + 1):
+        book.submit(f"t9{n}", thread="flood")
+    return book.events + tail
+
+
+def refuse_with_room(book, queue, dice):
+    if not queue.capacity:
+        raise NotHereError
+    at = book.events.index(find(book.events, "service-open-end")[0]) + 1
+    tail, book.events = book.events[at:], book.events[:at]
+    book.submit("t88", "refused", refusal="full")
+    return book.events + tail
+
+
+def run_the_decoy(book, queue, dice):
+    late = {e.task for e in find(book.events, "input-overwritten")} - queue.frozen_late
+    found = [e for e in find(book.events, "deliver", outcome="SUCCEEDED") if e.task in late]
+    if not found:
+        raise NotHereError
+    events = book.events
+    for event in found:
+        events = replaced(events, event, output=f"overwritten:{event.task}")
+    return events
+
+
+def change_output(book, queue, dice):
+    task = dice.choice(find(book.events, "deliver", outcome="SUCCEEDED")).task
+    book.mark("output-rechecked", task=task, same=False)
+    return book.events
+
+
+def run_malformed(book, queue, dice):
+    event = dice.choice(find(book.events, "bind-end", reached_runtime=False))
+    return replaced(book.events, event, reached_runtime=True)
+
+
+def lose_after_timeout(book, queue, dice):
+    number = dice.choice(find(book.events, "wait-end", answer="timed-out")).task
+    return [e for e in book.events if not (e.kind == "deliver" and e.task == number)]
+
+
+def fall_back_silently(book, queue, dice):
+    return replaced(book.events, dice.choice(find(book.events, "session-open-end")), actual="cpu")
+
+
+def get_stuck(book, queue, dice):
+    book.mark("stuck", "a", role="client", waits_for="Lock 1", holder=None)
+    return book.events
+
+
+def leak_text(book, queue, dice):
+    return replaced(book.events, dice.choice(find(book.events, "deliver", outcome="FAILED")), foreign=True)
+
+
+MUTATIONS = {
+    drop_outcome: "terminal-once",
+    contradict: "terminal-once",
+    swap_outputs: "own-output",
+    deliver_after_cancel: "no-delivery-after-cancel",
+    run_after_queued_cancel: "no-delivery-after-cancel",
+    accept_after_close: "closed-rejects",
+    open_after_close: "closed-rejects",
+    close_session_twice: "close-once",
+    forget_session: "close-once",
+    lose_close: "close-once",
+    release_early: "release-after-drain",
+    share_session: "one-task-per-session",
+    pass_unordered: "owner-thread",
+    overfill: "capacity",
+    refuse_with_room: "capacity",
+    run_the_decoy: "input-frozen",
+    change_output: "output-owned",
+    run_malformed: "contract-first",
+    lose_after_timeout: "timeout-is-a-wait",
+    fall_back_silently: "delegate-truth",
+    get_stuck: "no-deadlock",
+    leak_text: "private",
+}
+
+
+def broken_copy(execution, renumber, mutate, seed, mode):
+    """Break the first execution, from this seed on, that has what the mutation needs."""
+    for attempt in range(seed, seed + 300):
+        book, queue = execution(attempt, mode)
+        try:
+            return History(mode, renumber(mutate(book, queue, random.Random(attempt))))
+        except NotHereError:
+            continue
+    pytest.fail("no execution has what the mutation needs")
+
+
+@pytest.mark.parametrize(
+    ("mutate", "invariant"), MUTATIONS.items(), ids=lambda value: getattr(value, "__name__", value)
+)
+def test_a_broken_copy_is_flagged_by_name(execution, renumber, mutate, invariant):
+    @given(seed=st.integers(0, 2**32), mode=st.sampled_from(("controlled", "stress")))
+    @settings(max_examples=40, deadline=None)
+    def broken(seed, mode):
+        judgement = check_all(broken_copy(execution, renumber, mutate, seed, mode))[invariant]
+        assert judgement.violations
+        assert judgement.checked >= 1
+
+    broken()
+
+
+def test_every_invariant_has_a_mutation():
+    assert set(MUTATIONS.values()) == set(check_all(History("controlled", ())))
