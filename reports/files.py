@@ -56,8 +56,11 @@ def write_run(
             write_durably(partial / name, data)
         partial.chmod(0o755)
         partial.rename(target)
-    except FileExistsError:
-        raise _exists(run.run_id) from None
+    except OSError:
+        # Another process may have written the same run meanwhile; what the system then says differs.
+        if target.exists():
+            raise _exists(run.run_id) from None
+        raise
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     return target

@@ -7,14 +7,14 @@ import time  # noqa: TID251 - a budget may be given in seconds of real time
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from adapters.base import ModelFile
+from adapters.base import Grain, ModelFile
 from harness.engine.carriers.os_thread import pin_this_thread
 from harness.engine.strategies.portfolio import make_strategy
 from harness.engine.strategies.replay import Replay
 from harness.execution.controlled import Execution, Laboratory
 from harness.execution.services import Factory, load_factory
 from harness.execution.shrink import shrink
-from harness.execution.tasks import CellTasks
+from harness.execution.tasks import ROUNDS, CellTasks
 from harness.invariants.catalogue import check_all
 from harness.models.registry import load_adapter
 from harness.oracle.expectations import Expectations
@@ -42,9 +42,15 @@ class CellRun:
         adapter = load_adapter(cell.target.adapter)
         delegate = cell.target.delegate or adapter.default_delegate
         probe = adapter.open(model, delegate, cell.target.options)
-        contract = probe.contract
+        contract, grain = probe.contract, probe.interrupt_grain
         probe.close()
-        tasks = CellTasks(contract, expectations)
+        held = self.scenario.native == "held"
+        self.cannot_hold = ""
+        if held and not any(spec.name == ROUNDS for spec in contract.inputs):
+            self.cannot_hold = "runs are held inside native code with builtin:slow"
+        elif held and grain is Grain.NONE:
+            self.cannot_hold = f"{cell.target.adapter} cannot interrupt a run"
+        tasks = CellTasks(contract, expectations, endless=held and not self.cannot_hold)
         core = _core()
         if core is not None:
             pin_this_thread(core)
@@ -78,17 +84,15 @@ def open_cell(cell: Cell, model: ModelFile, expectations: Expectations) -> CellR
 def run_cell(cell: Cell, model: ModelFile, expectations: Expectations, progress: Callable[[int], None]) -> CellResult:
     """Explore the cell within its budget. `progress` hears the number of each execution before it begins."""
     run = open_cell(cell, model, expectations)
-    missing = sorted(set(run.scenario.requires) - run.factory.capabilities)
     tally = _Tally(run)
+    missing = sorted(set(run.scenario.requires) - run.factory.capabilities)
     if missing:
         return tally.result(Verdict.NOT_APPLICABLE, f"the service does not declare {', '.join(missing)}")
-    if 2 * run.scenario.tasks > len(expectations.recipes) and not expectations.unknown:
-        return tally.result(
-            Verdict.UNKNOWN,
-            f"the oracle can tell {len(expectations.recipes)} tasks apart, {2 * run.scenario.tasks} are needed",
-        )
+    if run.cannot_hold:
+        return tally.result(Verdict.NOT_APPLICABLE, run.cannot_hold)
     if len(expectations.recipes) < 2 * run.scenario.tasks:
-        return tally.result(Verdict.UNKNOWN, expectations.unknown)
+        few = f"the oracle can tell {len(expectations.recipes)} tasks apart, {2 * run.scenario.tasks} are needed"
+        return tally.result(Verdict.UNKNOWN, expectations.unknown or few)
     strategy = make_strategy(cell.budget.strategy, cell.seed)
     deadline = time.monotonic() + cell.budget.seconds if cell.budget.seconds else None
     for number in range(cell.budget.executions):
@@ -116,11 +120,13 @@ class _Tally:
         self._failures: list[Failure] = []
         self._executions = 0
         self._points = 0
+        self._in_native = 0
 
     def add(self, number: int, execution: Execution) -> None:
         """Judge one execution."""
         self._executions += 1
         self._points += execution.points
+        self._in_native += sum(event.kind == "in-native" for event in execution.history.events)
         self._injected.update(execution.injected)
         self._find(*execution.findings)
         violations: list[Violation] = []
@@ -180,6 +186,8 @@ class _Tally:
         exercised = self._run.scenario.exercises
         yield from (finding.message for finding in self._findings.values() if finding.kind not in DECIDES_NOTHING)
         yield from (f"{invariant} was violated, but no replay confirmed it" for invariant in self._violated)
+        if self._run.scenario.native == "held" and not self._in_native:
+            yield "no run was held inside native code"
         expectations = self._run.expectations
         if expectations.unknown and "own-output" in exercised:
             yield expectations.unknown

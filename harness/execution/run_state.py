@@ -23,7 +23,7 @@ class RunState:
         self.seam = seam
         self.tasks = tasks
         self.factory = factory
-        self.judge = Judge(tasks)
+        self.judge = Judge(tasks, lambda: any(session.on_fallback for session in seam.sessions))
         self.submitted: list[str] = []
         self.ended: set[str] = set()
         self.handles: list[ControlledClientTask] = []

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import numpy as np
 
+from adapters.base import Contract
 from harness.digests import array_digest, inputs_digest, part_digests
 from harness.oracle.expectations import Answer, Expectations
 from harness.oracle.inputs import make_input
@@ -14,18 +15,27 @@ from harness.oracle.inputs import make_input
 __all__ = ["INDISTINGUISHABLE", "CellTasks", "Judge"]
 
 INDISTINGUISHABLE = "indistinguishable"
+ROUNDS = "n"
+"""The input of `builtin:slow` that says how many rounds a run takes."""
+ENDLESS = 100_000_000
+"""Rounds that take minutes on every engine: only an interrupt ends such a run."""
 
 
 class CellTasks:
     """What every execution of a cell shares. Arrays are masters: each task gets copies."""
 
-    def __init__(self, contract: Any, expectations: Expectations) -> None:
+    def __init__(self, contract: Contract, expectations: Expectations, *, endless: bool = False) -> None:
         self.expectations = expectations
         self._masters = [make_input(contract, recipe) for recipe in expectations.recipes]
+        if endless:
+            for master in self._masters:
+                master[ROUNDS][...] = ENDLESS
         self._digests = [inputs_digest(master) or b"" for master in self._masters]
         self._malformed: list[dict[str, Any]] = [_malformed(master, turn) for turn, master in enumerate(self._masters)]
         self.answers = expectations.answers
         self.by_answer = {_key(answer.whole): number for number, answer in enumerate(self.answers)}
+        self.fallback_answers = expectations.fallback_answers
+        self.by_fallback_answer = {_key(answer.whole): number for number, answer in enumerate(self.fallback_answers)}
 
     @property
     def count(self) -> int:
@@ -69,8 +79,9 @@ def _key(whole: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 class Judge:
     """Says whose output a delivered value is. One per execution."""
 
-    def __init__(self, tasks: CellTasks) -> None:
+    def __init__(self, tasks: CellTasks, fallback_in_use: Callable[[], bool]) -> None:
         self._tasks = tasks
+        self._fallback_in_use = fallback_in_use
         self.ended_before_submit: dict[str, set[str]] = {}
         self._number_of: dict[str, int] = {}
         self._overwritten: set[int] = set()
@@ -100,19 +111,21 @@ class Judge:
         if arrays is None or {name: tuple(array.shape) for name, array in arrays.items()} != dict(own.shapes):
             return "wrong-shape"
         digests = {name: array_digest(array) for name, array in arrays.items()}
-        if digests == own.whole:
+        key = _key(digests)
+        if digests == own.whole or (self._fallback_in_use() and tasks.by_fallback_answer.get(key) == number):
             return "match"
-        owner = tasks.by_answer.get(_key(digests))
+        owner = tasks.by_answer.get(key, tasks.by_fallback_answer.get(key))
         if owner is not None:
-            return self._other(task, number, owner)
-        return "torn" if _is_torn(arrays, digests, tasks.answers) else "garbage"
+            return self._other(task, owner)
+        return "torn" if _is_torn(arrays, digests, (*tasks.answers, *tasks.fallback_answers)) else "garbage"
 
-    def _other(self, task: str, number: int, owner: int) -> str:
+    def _other(self, task: str, owner: int) -> str:
         for overwritten in self._overwritten:
             if self._tasks.decoy(overwritten) == owner:
                 return f"overwritten:t{overwritten + 1}"
-        del number
         other = f"t{owner + 1}"
+        if other == task:
+            return "garbage"  # its own, from a path that was not taken
         return f"stale:{other}" if other in self.ended_before_submit[task] else f"other-task:{other}"
 
 

@@ -16,7 +16,7 @@ class ControlledWorld:
 
     def __init__(self, kernel: Kernel, *, held: bool) -> None:
         self.kernel = kernel
-        self._held = held
+        self.holds_native = held
         self._in_flight: dict[str, Controlled] = {}
 
     def thread(self) -> str:
@@ -49,7 +49,7 @@ class ControlledWorld:
             return
         me.in_call = True
         try:
-            if self._held:
+            if self.holds_native:
                 self._in_flight[session] = me
                 self.kernel.native(me, call)
             else:

@@ -15,7 +15,7 @@ _STRAY = "a run on an input that nobody submitted may be of a task that was canc
 
 
 def check(index: Index) -> Judgement:
-    """Premise: a cancel answered True."""
+    """Premise: a cancel answered True, or it answered False on a task that ran and was seen to end."""
     if not index.cancels:
         return NOT_OCCURRED
     checked = 0
@@ -28,8 +28,10 @@ def check(index: Index) -> Judgement:
             violations.extend(_after_true(index, task, granted))
             if not violations and _maybe_stray(index, granted):
                 unknown = _STRAY
-        elif task.cancels:
-            violations.extend(_after_false(index, task))
+        elif task.cancels and task.delivers:
+            wrong = _after_false(index, task)
+            checked += sum(1 for call in task.cancels if call.end and (task.runs or wrong))
+            violations.extend(wrong)
     return Judgement(checked, tuple(violations), unknown)
 
 

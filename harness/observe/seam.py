@@ -116,8 +116,7 @@ class ObservedCall:
 
     def invoke(self) -> None:
         """Invoke: the step that is atomic or held."""
-        world = self._session.seam.world
-        self._step("invoke", lambda: world.native(self._session.name, self._inner.invoke), {"call": self._number})
+        self._step("invoke", lambda: self._session.native(self._inner.invoke), {"call": self._number})
 
     def fetch(self) -> dict[str, Any]:
         """Fetch, and note that the run is over."""
@@ -139,6 +138,8 @@ class ObservedSession(Session):
         self._inner: Session | None = None
         self._last_use: object = None
         self._closed = False
+        self.on_fallback = False
+        self._interrupted = False
         self._staged: dict[str, tuple[int, str | None]] = {}
 
     def open(self, opening: Callable[[], Session], *, fallback: bool) -> None:
@@ -147,6 +148,7 @@ class ObservedSession(Session):
         call = recorder.next_call()
         inner: Session = self.seam.step("session-open", self.name, None, opening, {"call": call, "fallback": fallback})
         self._inner = inner
+        self.on_fallback = fallback or inner.delegate.fallback
         self.contract, self.identity, self.delegate = inner.contract, inner.identity, inner.delegate
         self.sharing, self.interrupt_grain = inner.sharing, inner.interrupt_grain
         truth = inner.delegate
@@ -172,6 +174,7 @@ class ObservedSession(Session):
     def begin_run(self, call: int, inputs: Arrays) -> tuple[str | None, dict[str, Attr]]:
         """Find out whose input this is and how this thread came by the session: task, and attributes of the begin."""
         digest = inputs_digest(inputs)
+        self._interrupted = False
         task = None if digest is None else self.seam.task_of_input.get(digest)
         begin: dict[str, Attr] = {"call": call}
         if task is None:
@@ -181,6 +184,16 @@ class ObservedSession(Session):
             begin["handover"] = how
         self.used()
         return task, begin
+
+    def native(self, invoke: Callable[[], object]) -> None:
+        """Make the native call; one that was interrupted before it began ends at once and is never held."""
+        world = self.seam.world
+        if self._interrupted:
+            invoke()
+            return
+        if world.holds_native:
+            self.seam.recorder.record("in-native", None, self.name)
+        world.native(self.name, invoke)
 
     def used(self) -> None:
         """Note that the calling thread has used the session up to now."""
@@ -203,7 +216,7 @@ class ObservedSession(Session):
         number, task = self._bound()
         inner: Any = self._open
         self.seam.step(
-            "invoke", self.name, task, lambda: self.seam.world.native(self.name, inner.invoke), {"call": number}
+            "invoke", self.name, task, lambda: self.native(inner.invoke), {"call": number}
         )
 
     def fetch(self) -> dict[str, Any]:
@@ -222,6 +235,7 @@ class ObservedSession(Session):
     def interrupt(self) -> None:
         """Ask the call in flight to end early."""
         self.seam.recorder.record("interrupt", None, self.name)
+        self._interrupted = True
         self._open.interrupt()
         self.seam.world.interrupted(self.name)
 

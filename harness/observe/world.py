@@ -25,6 +25,9 @@ class World(Protocol):
     def sleep(self, seconds: float) -> None:
         """Let virtual time pass."""
 
+    holds_native: bool
+    """Whether native calls are held, not atomic."""
+
     def native(self, session: str, call: Callable[[], object]) -> None:
         """Make a native call: atomic just before its end, or held while others go on, as the scenario says."""
 

@@ -32,6 +32,7 @@ class Answer(msgspec.Struct, frozen=True):
 class Expectations(msgspec.Struct, frozen=True):
     """Tasks that can be told apart, with their answers, computed in a process of its own.
 
+    `fallback_answers` are those of the adapter's plain CPU path, whose kernels round otherwise; empty where it is the same path.
     `unknown` says why `own-output` cannot be judged (indistinguishable outputs, hidden state), empty where it can.
     """
 
@@ -40,5 +41,6 @@ class Expectations(msgspec.Struct, frozen=True):
     delegate: DelegateRecord
     recipes: tuple[Recipe, ...]
     answers: tuple[Answer, ...]
+    fallback_answers: tuple[Answer, ...] = ()
     hidden_state: bool = False
     unknown: str = ""

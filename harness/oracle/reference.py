@@ -48,6 +48,7 @@ def compute(target: TargetSpec, model: ModelFile, seed: int, tasks: int) -> Expe
         _delegate(truth),
         tuple(recipe for recipe, _, _ in found),
         tuple(answer_of(outputs) for _, _, outputs in found),
+        opening.fallback_answers([inputs for _, inputs, _ in found]),
         hidden_state=hidden,
         unknown=_why_unknown(len(found), tasks, refused, hidden=hidden),
     )
@@ -97,13 +98,21 @@ class _Opening:
         self._model = model
         self._target = target
 
-    def open(self) -> Session:
-        return self._adapter.open(
-            self._model, self._target.delegate or self._adapter.default_delegate, self._target.options
-        )
+    @property
+    def _delegate(self) -> str:
+        return self._target.delegate or self._adapter.default_delegate
 
-    def run_alone(self, inputs: dict[str, Array]) -> dict[str, Array]:
-        session = self.open()
+    def open(self, delegate: str = "") -> Session:
+        return self._adapter.open(self._model, delegate or self._delegate, self._target.options)
+
+    def fallback_answers(self, inputs: list[dict[str, Array]]) -> tuple[Answer, ...]:
+        """The answers on the plain CPU path, which a service's declared fallback opens; none where that is the same path."""
+        cpu = self._adapter.cpu_delegate
+        return () if cpu == self._delegate else tuple(answer_of(self.run_alone(arrays, cpu)) for arrays in inputs)
+
+    def run_alone(self, inputs: dict[str, Array], delegate: str = "") -> dict[str, Array]:
+        """Run one task by itself on a fresh session."""
+        session = self.open(delegate)
         try:
             return session.run(inputs)
         finally:

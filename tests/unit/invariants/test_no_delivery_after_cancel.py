@@ -26,7 +26,17 @@ def test_a_task_that_was_not_cancelled_and_ends_cancelled_breaks_it(book):
     assert book.broken(ID) == ["cancel() of t1 answered False, and t1 was CANCELLED with no other cause"]
 
 
-def test_a_cancel_that_answered_false_is_no_premise(book):
+def test_a_cancel_that_a_running_task_refused_counts(book):
+    book.submit("t1")
+    call = book.bind("t1")
+    book.cancel("t1", answer=False)
+    book.step(call, "invoke")
+    book.deliver("t1")
+    assert book.broken(ID) == []
+    assert book.judge(ID).checked == 1
+
+
+def test_a_cancel_that_answered_false_on_a_task_that_never_ran_is_no_premise(book):
     book.submit("t1")
     book.cancel("t1", answer=False)
     book.deliver("t1")

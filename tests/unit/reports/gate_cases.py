@@ -103,3 +103,15 @@ def judge(
 
 def codes(decision: Decision) -> set[str]:
     return {str(refusal.code) for refusal in decision.refusals}
+
+
+def refuses(decision: Decision, *expected: str) -> None:
+    """Denied for these codes and no other, each with one line."""
+    assert decision.decision == "DENY"
+    assert codes(decision) == set(expected), [refusal.message for refusal in decision.refusals]
+    assert all("\n" not in refusal.message and refusal.message for refusal in decision.refusals)
+
+
+def suite_of(record: RunRecord) -> str:
+    """The policy, pinning the suite of this record instead."""
+    return POLICY.replace(run_suite_digest(run()), run_suite_digest(record))

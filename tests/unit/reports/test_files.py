@@ -140,7 +140,7 @@ def test_a_windows_path_is_cut_too(tmp_path):
     assert not any("fake-user-name" in path.read_text() for path in folder.iterdir())
 
 
-def test_the_suite_lock_is_what_a_policy_pins(tmp_path):
+def test_the_suite_lock_is_what_a_policy_pins():
     lock = json.loads(run_files(run())["suite.lock.json"])
     assert lock["digest"] == json.loads(run_files(run())["predicate.json"])["suite"]["digest"]
     assert [entry["id"] for entry in lock["scenarios"]] == ["many-clients", "model-switch", "queue-full"]
