@@ -248,7 +248,7 @@ class Predicate(Part, frozen=True, kw_only=True):
 class Statement(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
     """An in-toto Statement v1 with one subject."""
 
-    type: Literal["https://in-toto.io/Statement/v1"] = msgspec.field(name="_type", default=STATEMENT_TYPE)
+    type: Literal["https://in-toto.io/Statement/v1"] = msgspec.field(name="_type")
     subject: Annotated[tuple[Subject, ...], Meta(min_length=1, max_length=1)]
     predicate_type: str
     predicate: Predicate
