@@ -25,7 +25,9 @@ def predicate(run: RunRecord) -> dict[str, Any]:
 def statement(run: RunRecord) -> dict[str, Any]:
     """The in-toto Statement v1 as JSON data; its one subject is the model, by sha256."""
     subject = schema.Subject(name="model", digest=schema.Digest(sha256=run.model_digest))
-    made = schema.Statement(type=schema.STATEMENT_TYPE, subject=(subject,), predicate_type=schema.PREDICATE_TYPE, predicate=_predicate(run))
+    made = schema.Statement(
+        type=schema.STATEMENT_TYPE, subject=(subject,), predicate_type=schema.PREDICATE_TYPE, predicate=_predicate(run)
+    )
     return _builtins(made)
 
 

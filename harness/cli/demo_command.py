@@ -51,6 +51,8 @@ def execute(args: argparse.Namespace) -> int:
     switch = StopSwitch()
     with stopping(switch):
         installed = discover(_runtimes(), switch, 30.0)
+        if switch.pulled:
+            return UNDECIDED
         targets, missing = _targets(installed)
         if not targets:
             complain("no runtime is installed, so there is nothing to show: pip install 'racegate[onnxruntime,litert]'")

@@ -24,7 +24,7 @@ _RUNTIMES = {"onnxruntime": "onnxruntime", "litert": "ai-edge-litert", "tflite":
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """One target of the demo: the model that ships, the runtime version that is installed, the delegate it is to run on."""
+    """One target of the demo: the model that ships, the runtime version installed here, and the delegate asked for."""
 
     target: TargetSpec
     model: ModelFile

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["Prepared", "Wishes", "prepare"]
 
 _TWO_SLOTS = frozenset({"pool", UNSAFE})
+_EXTERNAL = "external:"
+"""How the adapters name a delegate that is a shared library, by path."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +94,8 @@ def _targets(
     if suite.targets:
         return suite.targets, (), False
     found = discover((name for name in adapter_names() if name != NUMPY), switch, hang_after_s)
+    if switch.pulled:
+        raise KeyboardInterrupt
     notes = tuple(_note(item) for item in found if item.problem)
     present = tuple(default_target(item.adapter) for item in found if not item.problem)
     if present:
@@ -123,7 +128,10 @@ def _with_model(targets: Sequence[TargetSpec], model: str, *, explicit: bool) ->
 
 
 def _portable(target: TargetSpec) -> TargetSpec:
-    """The target as it may be recorded: its model's reference says no more than a path below the working directory."""
+    """The target as it may be recorded: a file's reference says no more than a path from the working directory."""
+    library = target.delegate.removeprefix(_EXTERNAL)
+    if library != target.delegate and not target.command:  # with a command the path is another machine's
+        target = msgspec.structs.replace(target, delegate=f"{_EXTERNAL}{Path(os.path.relpath(library)).as_posix()}")
     if target.model.startswith(("builtin:", "pkg:")):
         return target
     path = Path(target.model).resolve()

@@ -118,17 +118,24 @@ def run_and_write(
         with watching(plan) as watcher:
             # Written one by one as they come: what is finished survives whatever happens to the rest.
             results = run_plan(plan, prepared.materials, watcher, switch, jobs)
-            written.extend(_write(finished, out, key, past) for finished in results)
+            written.extend(_write(finished, out, key, past, interrupted=switch.pulled) for finished in results)
     except PlanError as error:
         raise UsageError(str(error)) from error
+    except OSError as error:
+        message = f"cannot write to {out.name!r}: {error.strerror}"
+        raise UsageError(message) from error
     for item in sorted(written, key=lambda item: (item.record.target, item.record.service.name)):
         say()
         say(table(item.record, signed=key is not None).rstrip("\n"))
     return tuple(written)
 
 
-def _write(finished: Finished, out: Path, key: Ed25519PrivateKey | None, past: PastRuns) -> Written:
+def _write(
+    finished: Finished, out: Path, key: Ed25519PrivateKey | None, past: PastRuns, *, interrupted: bool
+) -> Written:
+    """Write one run. What Ctrl-C left unwritten is marked, whole or not: an interrupted run passes nothing."""
     record = past.chained(finished.record)
+    record = msgspec.structs.replace(record, interrupted=record.interrupted or interrupted)
     folder = write_run(out, record, key, cell_files(finished))
     return Written(record, folder)
 

@@ -7,7 +7,7 @@ import time  # noqa: TID251 - a budget may be given in seconds of real time
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from adapters.base import Grain, ModelFile
+from adapters.base import Grain, ModelFile, Sharing
 from harness.engine.carriers.os_thread import pin_this_thread
 from harness.engine.strategies.portfolio import make_strategy
 from harness.engine.strategies.replay import Replay
@@ -16,6 +16,8 @@ from harness.execution.services import Factory, load_factory
 from harness.execution.shrink import shrink
 from harness.execution.tasks import ROUNDS, CellTasks
 from harness.invariants.catalogue import check_all
+from harness.invariants.index import Index
+from harness.invariants.one_task_per_session import shared_sessions
 from harness.models.registry import load_adapter
 from harness.oracle.expectations import Expectations
 from harness.scenario import Scenario
@@ -43,6 +45,7 @@ class CellRun:
         delegate = cell.target.delegate or adapter.default_delegate
         probe = adapter.open(model, delegate, cell.target.options)
         contract, grain = probe.contract, probe.interrupt_grain
+        self.concurrent_sessions = probe.sharing is Sharing.CONCURRENT_RUN
         probe.close()
         held = self.scenario.native == "held"
         self.cannot_hold = ""
@@ -129,6 +132,10 @@ class _Tally:
         self._in_native += sum(event.kind == "in-native" for event in execution.history.events)
         self._injected.update(execution.injected)
         self._find(*execution.findings)
+        if self._run.concurrent_sessions:
+            for session in shared_sessions(Index(execution.history)):
+                message = f"several runs were in flight on session {session}, which the runtime allows"
+                self._find(Finding("shared-session", message))
         violations: list[Violation] = []
         for invariant, judgement in check_all(execution.history).items():
             self._checked[invariant] += judgement.checked

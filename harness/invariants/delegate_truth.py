@@ -12,16 +12,17 @@ _ID = "delegate-truth"
 
 
 def check(index: Index) -> Judgement:
-    """Premise: a session opened. Whether one may fall back is the service's to decide; that it did must be said."""
+    """Premise: a session opened, or said that it does not. Whether to fall back is the service's to decide; not to say so."""
     checked = 0
     violations: list[Violation] = []
     for call in index.opens:
-        if not call.answered("ok"):
+        if call.end is None:
             continue
         checked += 1
+        if not call.answered("ok"):
+            continue
         if message := _undeclared(call):
-            events = (call.begin.seq, call.end.seq) if call.end else (call.begin.seq,)
-            violations.append(Violation(_ID, message, events))
+            violations.append(Violation(_ID, message, (call.begin.seq, call.end.seq)))
     return Judgement(checked, tuple(violations))
 
 

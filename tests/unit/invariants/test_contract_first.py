@@ -44,3 +44,11 @@ def test_a_well_formed_neighbour_that_runs_meanwhile_holds(book):
 def test_a_refusal_for_another_reason_is_no_premise(book, refusal):
     book.submit("t1", "refused", refusal=refusal, malformed=True)
     assert book.judge(ID).checked == 0
+
+
+def test_an_input_that_the_service_read_right_in_another_byte_order_holds(book):
+    book.submit("t1", malformed=True)
+    book.run(None, unattributed=True)
+    book.deliver("t1", output="match")
+    assert book.broken(ID) == []
+    assert book.judge(ID).checked == 1

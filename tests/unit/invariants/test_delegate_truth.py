@@ -24,9 +24,10 @@ def test_a_declared_fallback_holds(book):
     assert book.judge(ID).checked == 2
 
 
-def test_a_session_that_did_not_open_is_no_premise(book):
+def test_a_delegate_that_says_it_did_not_start_tells_the_truth(book):
     book.open(answer="error", error="DelegateInitError")
-    assert book.judge(ID).checked == 0
+    assert book.judge(ID).checked == 1
+    assert not book.judge(ID).violations
 
 
 def test_two_openings_at_once_keep_their_own_answers(book):

@@ -1,4 +1,3 @@
-import os
 import sys
 from pathlib import Path
 
@@ -25,7 +24,7 @@ class Watched:
         self.heard.append(("stage", target, service, text))
 
     def execution(self, target, service, scenario, number):
-        self.heard.append(("execution", scenario, number))
+        self.heard.append(("execution", target, service, scenario, number))
 
     def finished(self, target, service, result):
         self.heard.append(("finished", target, service, result.scenario))
@@ -74,4 +73,4 @@ def watched():
 
 @pytest.fixture
 def open_fds():
-    return lambda: set(os.listdir("/proc/self/fd"))
+    return lambda: {path.name for path in Path("/proc/self/fd").iterdir()}

@@ -1,8 +1,10 @@
-"""A fake agent for tests: it speaks the worker protocol with canned answers, and fails on command.
+"""A fake agent for tests: it speaks the worker protocol with canned answers, and fails when told to.
 
 A cell fails in the way that its scenario's name says: `segv`, `kill`, `hang`, `exit`, `noise`, `half`, `slow`, `flood`, ...
-Arguments: `die-at=OP` ends the process when OP is asked; `log=FILE` appends one line for each process started.
+Arguments: `die-at=OP` kills the process when OP is asked (`die-role`: only in that role),
+`log=FILE` appends the id of each process started.
 """
+# ruff: noqa: ARG001, ARG005, PTH123, TRY301 - one signature for all operations; a script as an outsider would write it
 
 import base64
 import ctypes
@@ -17,6 +19,7 @@ import time
 ARGS = dict(arg.partition("=")[::2] for arg in sys.argv[1:])
 OUT = os.fdopen(os.dup(1), "wb", buffering=0)
 MODELS = {}
+ROLE = []
 
 
 def send(message):
@@ -25,11 +28,12 @@ def send(message):
 
 def hello(request):
     if request["params"]["protocol"] != 1:
-        raise Refused("protocol", "ProtocolVersion", "speaks 1")
+        raise RefusedError("protocol", "ProtocolVersion", "speaks 1")
+    ROLE.append(request["params"]["role"])
     return {"protocol": 1, "harness": "fake", "python": "3", "platform": "fake"}
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     def report(self):
         kind, error_class, message = self.args
         return {"kind": kind, "class": error_class, "message": message}
@@ -44,9 +48,9 @@ def device(request):
 
 def probe(request):
     if not isinstance(request["params"]["adapter"], str):
-        raise Refused("protocol", "BadParameters", "adapter: expected a string")
+        raise RefusedError("protocol", "BadParameters", "adapter: expected a string")
     if request["params"]["adapter"] == "no-such-adapter":
-        raise Refused("usage", "UnknownAdapterError", "no such adapter")
+        raise RefusedError("usage", "UnknownAdapterError", "no such adapter")
     missing = ARGS.get("missing", "")
     if missing:
         return {"importable": False, "why_not": "fake is not installed", "install": "pip install fake"}
@@ -57,7 +61,7 @@ def describe(request):
     params = request["params"]
     for name in params["scenarios"]:
         if name == "no-such":
-            raise Refused("usage", "KeyError", "scenario: there is no 'no-such'")
+            raise RefusedError("usage", "KeyError", "scenario: there is no 'no-such'")
     service = {
         "name": params["service"]["name"], "source_digest": "1" * 64, "kind": "queue", "capacity": 2, "slots": 1,
         "overflow": "reject", "close_behaviour": "drain", "delegate_behaviour": "require", "capabilities": [],
@@ -83,13 +87,13 @@ def model(request):
     data += base64.b64decode(params["data"])
     complete = len(data) >= params["size"]
     if complete and hashlib.sha256(data).hexdigest() != params["digest"]:
-        raise Refused("protocol", "ModelDigest", "wrong digest")
+        raise RefusedError("protocol", "ModelDigest", "wrong digest")
     return {"received": len(data), "complete": complete}
 
 
 def expectations(request):
     if "bad-model" in ARGS:
-        raise Refused("model", "ModelLoadError", "not a model")
+        raise RefusedError("model", "ModelLoadError", "not a model")
     misbehave(ARGS.get("oracle", ""), request)
     return {
         "model_digest": request["params"]["model_digest"],
@@ -104,7 +108,7 @@ def cell(request):
     wanted = request["params"]["cell"]
     for number in range(4):
         send({"id": request["id"], "progress": number})
-    misbehave(wanted["scenario"], request)
+    misbehave(wanted["scenario"].rpartition(":")[2], request)
     return {
         "scenario": wanted["scenario"], "scenario_digest": "2" * 64, "model_digest": wanted["model_digest"],
         "verdict": "FAIL" if wanted["scenario"] == "fails" else "PASS", "executions": 4,
@@ -135,7 +139,7 @@ def hang(request):
 
 def grandchild(request):
     """Leaves a child that holds the pipes, in the same process group, and crashes."""
-    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(6007)"])
     os.kill(os.getpid(), signal.SIGABRT)
 
 
@@ -207,14 +211,14 @@ def main():
         if request["op"] == "shutdown":
             send({"id": request["id"], "result": {}})
             return
-        if request["op"] == ARGS.get("die-at"):
+        if request["op"] == ARGS.get("die-at") and ARGS.get("die-role", "") in {"", *ROLE}:
             os.kill(os.getpid(), signal.SIGKILL)
         operation = OPERATIONS.get(request["op"])
         try:
             if operation is None:
-                raise Refused("protocol", "UnknownOperation", request["op"])
+                raise RefusedError("protocol", "UnknownOperation", request["op"])
             send({"id": request["id"], "result": operation(request)})
-        except Refused as refused:
+        except RefusedError as refused:
             send({"id": request["id"], "error": refused.report()})
 
 

@@ -1,5 +1,6 @@
 import os
 import time
+from pathlib import Path
 
 import pytest
 
@@ -52,9 +53,19 @@ def test_an_agent_that_is_slow_but_speaks_has_not_hung(run):
     assert [cell.verdict for cell in finished.record.cells] == [Verdict.PASS] * 3
 
 
-def test_a_worker_that_dies_twice_outside_of_a_cell_leaves_the_rest_not_run(run):
-    (finished,) = run("one", "two", die_at="model")
-    assert [cell.verdict for cell in finished.record.cells] == [Verdict.KILLED] * 2  # the oracle's worker dies first
+def test_a_worker_that_dies_twice_outside_of_a_cell_leaves_the_rest_not_run(run, tmp_path):
+    (finished,) = run("one", "two", "three", die_at="model", die_role="cells", log=tmp_path / "pids")
+    assert [cell.verdict for cell in finished.record.cells] == [Verdict.NOT_RUN] * 3
+    assert "killed with SIGKILL" in finished.record.cells[2].reason
+    assert "2 times in a row before it could run a cell" in finished.record.cells[2].reason
+    assert finished.record.verdict is Verdict.UNKNOWN
+    assert len((tmp_path / "pids").read_text().split()) == 3  # two attempts and the oracle's
+
+
+@pytest.mark.parametrize("operation", ["hello", "device", "probe", "describe"])
+def test_a_worker_that_dies_before_any_cell_is_recorded_with_every_cell(run, operation):
+    (finished,) = run("one", "two", die_at=operation)
+    assert [cell.verdict for cell in finished.record.cells] == [Verdict.KILLED] * 2
     assert "before any cell ran" in finished.record.cells[0].reason
 
 
@@ -67,13 +78,10 @@ def test_thirty_deaths_leave_no_process_file_or_descriptor(run, open_fds, tmp_pa
     assert open_fds() == before
     pids = [int(pid) for pid in log.read_text().split()]
     assert len(pids) > 30
-    assert not [pid for pid in pids if os.path.exists(f"/proc/{pid}")]
+    assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
 
 
 def test_a_grandchild_does_not_outlive_its_worker(run):
-    def sleepers():
-        return [pid for pid in os.listdir("/proc") if pid.isdigit() and b"time.sleep(600)" in _command_line(pid)]
-
     run("grandchild")
     deadline = time.monotonic() + 5
     while sleepers() and time.monotonic() < deadline:
@@ -81,9 +89,12 @@ def test_a_grandchild_does_not_outlive_its_worker(run):
     assert not sleepers()
 
 
-def _command_line(pid):
+def sleepers():
+    return [path for path in Path("/proc").glob("[0-9]*") if b"time.sleep(6007)" in command_line(path)]
+
+
+def command_line(process):
     try:
-        with open(f"/proc/{pid}/cmdline", "rb") as file:
-            return file.read()
+        return (process / "cmdline").read_bytes()
     except OSError:
         return b""

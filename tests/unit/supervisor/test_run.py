@@ -108,5 +108,5 @@ def test_the_switch_ends_a_run_at_once_and_what_is_left_is_not_run(run):
 
 def test_the_watcher_hears_of_executions_and_results(run, watched):
     run("one", watcher=watched)
-    assert ("execution", "one", 3) in watched.heard
+    assert ("execution", "fake", "queue", "one", 3) in watched.heard
     assert ("finished", "fake", "queue", "one") in watched.heard
