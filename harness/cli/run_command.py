@@ -42,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, metavar="N", help="default: a fresh one")
     parser.add_argument("--executions", type=int, metavar="N", help="executions a cell")
     parser.add_argument("--key", type=Path, metavar="FILE", help="sign receipts with this private key")
+    parser.add_argument("--verbose", action="store_true", help="show what a worker that died wrote last")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="targets at a time (default 2)")
     parser.add_argument(
         "--hang-after", type=float, metavar="S", help="seconds of silence after which a worker is killed"
@@ -55,7 +56,7 @@ def execute(args: argparse.Namespace) -> int:
     switch = StopSwitch()
     with stopping(switch):
         prepared = prepare(_wishes(args), switch)
-        written = run_and_write(prepared, args.out, key, switch, jobs=args.jobs)
+        written = run_and_write(prepared, args.out, key, switch, args.jobs, verbose=args.verbose)
     _say_where(written, signed=key is not None)
     if prepared.proves_nothing:
         complain(prepared.notes[-1])
@@ -105,7 +106,13 @@ class Written(msgspec.Struct, frozen=True):
 
 
 def run_and_write(
-    prepared: Prepared, out: Path, key: Ed25519PrivateKey | None, switch: StopSwitch, jobs: int
+    prepared: Prepared,
+    out: Path,
+    key: Ed25519PrivateKey | None,
+    switch: StopSwitch,
+    jobs: int,
+    *,
+    verbose: bool = False,
 ) -> tuple[Written, ...]:
     """Run the plan; write and print each record as it comes. Raises UsageError for what cannot be run as asked."""
     plan = prepared.plan
@@ -115,7 +122,7 @@ def run_and_write(
     past = PastRuns(out)
     written: list[Written] = []
     try:
-        with watching(plan) as watcher:
+        with watching(plan, verbose=verbose) as watcher:
             # Written one by one as they come: what is finished survives whatever happens to the rest.
             results = run_plan(plan, prepared.materials, watcher, switch, jobs)
             written.extend(_write(finished, out, key, past, interrupted=switch.pulled) for finished in results)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from harness.cli.output import say
+from harness.cli.output import complain, say
+from harness.supervisor.cells import CONTROLS
 from harness.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -21,19 +22,27 @@ __all__ = ["PlainWatcher", "watching"]
 
 
 @contextmanager
-def watching(plan: Plan) -> Generator[Watcher]:
-    """A watcher for this plan, for the length of a block."""
+def watching(plan: Plan, *, verbose: bool = False) -> Generator[Watcher]:
+    """A watcher for this plan, for the length of a block. `verbose` shows what a dead worker wrote last."""
     console = Console()
     if not console.is_terminal:
-        yield PlainWatcher()
+        yield PlainWatcher(verbose=verbose)
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[doing]}"))
     with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as progress:
-        yield _LiveWatcher(progress, len(plan.scenarios))
+        yield _LiveWatcher(progress, len(plan.scenarios), verbose=verbose)
 
 
 class PlainWatcher:
     """One line for each cell that is done. Called from several threads: each line is one write."""
+
+    def __init__(self, *, verbose: bool = False) -> None:
+        self._verbose = verbose
+
+    def died(self, target: str, last_words: tuple[str, ...]) -> None:
+        """Show the last lines to whoever asked for them."""
+        for line in last_words if self._verbose else ():
+            complain(f"{target}: worker: {line}")
 
     def stage(self, target: str, service: str, text: str) -> None:
         """Stages are too short to log."""
@@ -49,8 +58,9 @@ class PlainWatcher:
 class _LiveWatcher:
     """One bar for each target and service. Progress locks for itself."""
 
-    def __init__(self, progress: Progress, cells: int) -> None:
+    def __init__(self, progress: Progress, cells: int, *, verbose: bool) -> None:
         self._progress = progress
+        self._verbose = verbose
         self._cells = cells
         self._bars: dict[tuple[str, str], TaskID] = {}
 
@@ -66,11 +76,16 @@ class _LiveWatcher:
             line = f"{result.verdict}  {target} / {_short(service)}: {result.scenario}"
             self._progress.console.print(line, markup=False, highlight=False)
 
+    def died(self, target: str, last_words: tuple[str, ...]) -> None:
+        for line in last_words if self._verbose else ():
+            self._progress.console.print(f"{target}: worker: {line}", markup=False, highlight=False)
+
     def _bar(self, target: str, service: str) -> TaskID:
         key = (target, service)
         if key not in self._bars:
             label = f"{target} / {_short(service)}"
-            self._bars[key] = self._progress.add_task(label, total=self._cells, doing="")
+            total = None if service == CONTROLS else self._cells
+            self._bars[key] = self._progress.add_task(label, total=total, doing="")
         return self._bars[key]
 
 

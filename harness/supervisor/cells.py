@@ -17,7 +17,10 @@ from harness.worker.protocol import CellParams, ErrorReport, ScenarioRecord
 if TYPE_CHECKING:
     from adapters.base import ModelFile
 
-__all__ = ["CellRunner", "PlanError", "Watcher"]
+__all__ = ["CONTROLS", "CellRunner", "PlanError", "Watcher"]
+
+CONTROLS = "controls"
+"""What a watcher hears in the place of a service while a target's controls run."""
 
 _DEATHS_OUTSIDE = 2
 """So many deaths in a row outside of any cell, and the worker will not come up."""
@@ -38,6 +41,9 @@ class Watcher(Protocol):
 
     def finished(self, target: str, service: str, result: CellResult) -> None:
         """A cell has its result."""
+
+    def died(self, target: str, last_words: tuple[str, ...]) -> None:
+        """A worker died in a cell; these are the last lines of its standard error, which enter no record."""
 
 
 class CellRunner:
@@ -140,5 +146,6 @@ class CellRunner:
 
     def _bury(self) -> None:
         if self._worker is not None:
+            self._watcher.died(self._staff.target.name, self._worker.last_words())
             self._staff.dismiss(self._worker)
             self._worker = None

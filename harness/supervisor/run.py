@@ -12,7 +12,7 @@ import msgspec
 from harness.suite.plan import ControlSpec, Plan, ServiceSpec, TargetSpec
 from harness.supervisor.blank import unknown_delegate, unknown_runtime
 from harness.supervisor.cell_file import CellFile
-from harness.supervisor.cells import PlanError, Watcher
+from harness.supervisor.cells import CONTROLS, PlanError, Watcher
 from harness.supervisor.identity import harness_record
 from harness.supervisor.once import Once
 from harness.supervisor.oracle import Oracles
@@ -188,10 +188,13 @@ class _Quiet:
         self._scenario = scenario
 
     def stage(self, target: str, service: str, text: str) -> None:
-        self._watcher.stage(target, service, f"control {self._scenario}: {text}")
+        self._watcher.stage(target, CONTROLS, f"{self._scenario} on {service}: {text}")
 
     def execution(self, target: str, service: str, scenario: str, number: int) -> None:
         """A control's executions are not shown."""
 
     def finished(self, target: str, service: str, result: object) -> None:
         """A control's result is shown with its target."""
+
+    def died(self, target: str, last_words: tuple[str, ...]) -> None:
+        self._watcher.died(target, last_words)

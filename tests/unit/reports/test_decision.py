@@ -85,6 +85,7 @@ def test_an_advisory_run_decides_the_same_and_says_so(tmp_path):
     decision = judge(tmp_path, advisory=True)
     assert (decision.decision, decision.exit_code) == ("DENY", 0)
     assert render(decision).startswith("WOULD DENY")
+    assert "exit code is 0 whatever was decided" in render(decision)
     assert json.loads(decision.to_json())["advisory"] is True
     assert judge(tmp_path).exit_code == 1
 

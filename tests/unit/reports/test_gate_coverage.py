@@ -38,6 +38,12 @@ def test_suite_digest_is_computed_again(tmp_path):
     refuses(judge(tmp_path, signed_data(edited)), "SUITE_DIGEST")
 
 
+def test_suite_digest_claimed_for_other_scenarios(tmp_path):
+    edited = statement(run())
+    edited["predicate"]["suite"]["digest"] = digest("claimed")
+    refuses(judge(tmp_path, signed_data(edited)), "SUITE_DIGEST")
+
+
 def test_scenario_missing(tmp_path):
     record = run(cells=run().cells[1:])
     refuses(judge(tmp_path, signed(record), policy=suite_of(record)), "SCENARIO_MISSING")
@@ -66,7 +72,9 @@ def test_scenario_not_applicable_for_a_capability_nobody_has(tmp_path):
 @pytest.mark.parametrize("requires", [(), ("deadline",), ("running_cancel",)])
 def test_scenario_not_passed_as_not_applicable(tmp_path, requires):
     # deadline is the service's own, running_cancel is also what the policy demands
-    refuses(judge(tmp_path, signed(not_applicable(*requires))), "SCENARIO_NOT_PASSED")
+    decision = judge(tmp_path, signed(not_applicable(*requires)))
+    refuses(decision, "SCENARIO_NOT_PASSED")
+    assert "do not skip it" in decision.refusals[0].message
 
 
 def test_scenario_not_passed_for_a_required_invariant(tmp_path):
@@ -137,7 +145,10 @@ def test_verdict_does_not_follow(tmp_path):
 
 
 def test_verdict_interrupted(tmp_path):
-    refuses(judge(tmp_path, signed(run(interrupted=True))), "VERDICT")
+    decision = judge(tmp_path, signed(run(interrupted=True)))
+    refuses(decision, "VERDICT")
+    # The receipt says UNKNOWN, as it must: that is no contradiction.
+    assert len(decision.refusals) == 1
 
 
 def test_verdict_interrupted_yet_said_to_pass(tmp_path):
@@ -151,9 +162,13 @@ def test_verdict_interrupted_yet_said_to_pass(tmp_path):
     [
         Control("unsafe-shared", Verdict.FAIL, "own-output", cell("unsafe-shared")),
         Control("unsafe-shared", Verdict.FAIL, "own-output", cell("unsafe-shared", verdict=Verdict.FAIL)),
+        Control(
+            "unsafe-shared", Verdict.FAIL, "own-output", replace(failing_cell("unsafe-shared"), verdict=Verdict.HUNG)
+        ),
+        Control("unsafe-shared", Verdict.FAIL, "", cell("unsafe-shared")),
         Control("stateful", Verdict.UNKNOWN, "own-output", cell("stateful", verdict=Verdict.UNKNOWN)),
     ],
-    ids=["passed", "failed for another reason", "unknown for another reason"],
+    ids=["passed", "failed for another reason", "hung", "passed, no reason asked", "unknown for another reason"],
 )
 def test_verdict_control_surprised(tmp_path, control):
     decision = judge(tmp_path, signed(run(controls=(control,))))

@@ -207,6 +207,15 @@ def test_placement_inconsistent(tmp_path, placement):
     refuses(judge(tmp_path, signed(change(run(), "delegate", placement=placement))), "PLACEMENT_INCONSISTENT")
 
 
+def test_as_many_partitions_as_nodes_are_consistent(tmp_path):
+    placement = (PlacementRecord("CPUExecutionProvider", 12, 12),)
+    assert judge(tmp_path, signed(change(run(), "delegate", placement=placement))).decision == "ALLOW"
+
+
+def test_a_run_within_one_second_is_no_contradiction(tmp_path):
+    assert judge(tmp_path, signed(run(finished_on=run().started_on))).decision == "ALLOW"
+
+
 def test_placement_inconsistent_nothing_on_the_actual_delegate(tmp_path):
     placement = (PlacementRecord("other", 12, 1),)
     decision = judge(tmp_path, signed(change(run(), "delegate", placement=placement)))

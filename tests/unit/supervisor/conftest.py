@@ -26,6 +26,9 @@ class Watched:
     def execution(self, target, service, scenario, number):
         self.heard.append(("execution", target, service, scenario, number))
 
+    def died(self, target, last_words):
+        self.heard.append(("died", target, last_words))
+
     def finished(self, target, service, result):
         self.heard.append(("finished", target, service, result.scenario))
 

@@ -1,6 +1,6 @@
 """A fake agent for tests: it speaks the worker protocol with canned answers, and fails when told to.
 
-A cell fails in the way that its scenario's name says: `segv`, `kill`, `hang`, `exit`, `noise`, `half`, `slow`, `flood`, ...
+A cell fails in the way that its scenario's name says: `segv`, `kill`, `hang`, `exit`, `noise`, `half`, and so on.
 Arguments: `die-at=OP` kills the process when OP is asked (`die-role`: only in that role),
 `log=FILE` appends the id of each process started.
 """
@@ -170,7 +170,13 @@ def chatter(request):
     os.write(2, b"\x1b[31mstderr line with control codes\n" * 100_000)
 
 
+def last_words(request):
+    os.write(2, b"line\n" * 5000 + b"\x1b[31msecret of the native library\n")
+    os.abort()
+
+
 MISBEHAVIOUR = {
+    "last-words": last_words,
     "segv": lambda request: ctypes.string_at(0),
     "kill": die(signal.SIGKILL),
     "abort": die(signal.SIGABRT),

@@ -110,3 +110,11 @@ def test_the_watcher_hears_of_executions_and_results(run, watched):
     run("one", watcher=watched)
     assert ("execution", "fake", "queue", "one", 3) in watched.heard
     assert ("finished", "fake", "queue", "one") in watched.heard
+
+
+def test_last_words_are_bounded_printable_and_in_no_record(run, watched):
+    (item,) = run("last-words", watcher=watched)
+    (words,) = [heard[2] for heard in watched.heard if heard[0] == "died"]
+    assert len(words) <= 41
+    assert words[-1] == "?[31msecret of the native library"
+    assert "secret" not in repr(item)
