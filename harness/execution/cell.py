@@ -162,7 +162,7 @@ class _Tally:
         violations = [
             violation for judgement in check_all(smallest.history).values() for violation in judgement.violations
         ]
-        violations.sort(key=lambda violation: (violation.invariant != invariant, _most_telling(violation.invariant)))
+        violations.sort(key=lambda violation: _most_telling(violation.invariant))
         self._failures.append(
             Failure(
                 tuple(violations),

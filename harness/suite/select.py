@@ -27,14 +27,23 @@ def portable_reference(reference: str, folder: Path) -> str:
 
 
 def select_scenarios(wanted: Iterable[str], known: Iterable[str], folder: Path) -> tuple[str, ...]:
-    """Expand globs over the built-in ids; `path/file.py:name` stays. Raises SuiteError for one that matches nothing."""
+    """Expand globs over the built-in ids, in order; `!glob` takes away again, and `path/file.py:name` stays.
+
+    Raises SuiteError for a pattern that matches nothing, and when nothing is left.
+    """
     ids = sorted(known)
     chosen: dict[str, None] = {}
     for pattern in wanted:
         by_file = is_file_reference(pattern)
-        matches = [portable_reference(pattern, folder)] if by_file else fnmatch.filter(ids, pattern)
+        matches = [portable_reference(pattern, folder)] if by_file else fnmatch.filter(ids, pattern.removeprefix("!"))
         if not matches:
             message = f"no scenario matches {pattern!r}; `racegate list scenarios` names them"
             raise SuiteError(message)
-        chosen.update(dict.fromkeys(matches))
+        if pattern.startswith("!"):
+            chosen = {name: None for name in chosen if name not in matches}
+        else:
+            chosen.update(dict.fromkeys(matches))
+    if not chosen:
+        message = "no scenario is left after what `!` takes away"
+        raise SuiteError(message)
     return tuple(chosen)

@@ -17,7 +17,10 @@ def test_the_release_suite_loads_and_its_controls_exist():
     assert [(control.scenario, control.expect) for control in suite.controls] == [
         ("many-clients", Verdict.FAIL),
         ("hidden-state", Verdict.UNKNOWN),
+        ("held-running-cancel", Verdict.PASS),
     ]
+    chosen = select_scenarios(suite.scenarios, SCENARIOS, Path.cwd())
+    assert set(SCENARIOS) - set(chosen) == {"held-running-cancel"}
     assert {control.scenario for control in suite.controls} <= set(SCENARIOS)
 
 
@@ -94,6 +97,16 @@ def test_a_file_that_cannot_be_read_is_named_without_its_folder(tmp_path):
 def test_globs_choose_in_order_and_once():
     known = ["close-twice", "queued-cancel", "running-cancel"]
     assert select_scenarios(["*-cancel", "*"], known, Path.cwd()) == ("queued-cancel", "running-cancel", "close-twice")
+
+
+def test_an_exclamation_mark_takes_away():
+    known = ["a-one", "a-two", "b"]
+    assert select_scenarios(["*", "!a-*"], known, Path.cwd()) == ("b",)
+    assert select_scenarios(["*", "!a-*", "a-two"], known, Path.cwd()) == ("b", "a-two")
+    with pytest.raises(SuiteError, match="no scenario is left"):
+        select_scenarios(["b", "!*"], known, Path.cwd())
+    with pytest.raises(SuiteError, match="no scenario matches '!c'"):
+        select_scenarios(["*", "!c"], known, Path.cwd())
 
 
 def test_a_glob_that_matches_nothing_is_an_error():
