@@ -1,6 +1,6 @@
 """A bounded queue made by hand from one `threading.Condition` and a deque.
 
-    racegate run --service docs/examples/condition_queue.py:factory
+racegate run --service docs/examples/condition_queue.py:factory
 """
 
 import threading

@@ -1,6 +1,6 @@
 """`ThreadPoolExecutor(1)` around one session: the shortest service there is.
 
-    racegate run --service docs/examples/executor_service.py:factory
+racegate run --service docs/examples/executor_service.py:factory
 """
 
 from concurrent.futures import ThreadPoolExecutor

@@ -1,6 +1,6 @@
 """A pool of sessions in a `queue.LifoQueue`: callers' tasks borrow the one that was used last, while it is warm.
 
-    racegate run --service docs/examples/lifo_pool.py:factory
+racegate run --service docs/examples/lifo_pool.py:factory
 """
 
 from concurrent.futures import ThreadPoolExecutor

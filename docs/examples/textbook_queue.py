@@ -1,6 +1,6 @@
 """A bounded inference queue as tutorials write it, and the ten lines that let racegate judge it.
 
-    racegate run --service docs/examples/textbook_queue.py:factory
+racegate run --service docs/examples/textbook_queue.py:factory
 """
 
 import pickle

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 from adapters.base import Grain, ModelFile, Sharing
 from harness.engine.carriers.os_thread import pin_this_thread
+from harness.engine.install import install, installed
 from harness.engine.strategies.portfolio import make_strategy
 from harness.engine.strategies.replay import Replay
 from harness.execution.controlled import Execution, Laboratory
@@ -24,7 +25,6 @@ from harness.scenario import Scenario
 from harness.schedule import Schedule
 from harness.suite.plan import Cell
 from harness.verdict import CellResult, Exploration, Failure, FaultTally, Finding, InvariantTally, Verdict, Violation
-from scenarios.catalogue import load
 
 __all__ = ["CellRun", "open_cell", "run_cell"]
 
@@ -37,11 +37,17 @@ MOST_FINDINGS = 16
 class CellRun:
     """A cell that is ready to be executed, again and again, on the thread that made it."""
 
-    def __init__(self, cell: Cell, model: ModelFile, expectations: Expectations) -> None:
+    def __init__(self, cell: Cell, scenario: Scenario, model: ModelFile, expectations: Expectations) -> None:
+        if not installed():
+            message = (
+                "the primitives are not replaced: call harness.engine.install.install() before anything is imported"
+            )
+            raise RuntimeError(message)
         self.cell = cell
-        self.scenario: Scenario = load(cell.scenario)
+        self.scenario = scenario
         self.factory: Factory = load_factory(cell.service)
         adapter = load_adapter(cell.target.adapter)
+        install()  # sweeps again: the service's modules have been imported since
         delegate = cell.target.delegate or adapter.default_delegate
         probe = adapter.open(model, delegate, cell.target.options)
         contract, grain = probe.contract, probe.interrupt_grain
@@ -79,14 +85,16 @@ def _core() -> int | None:
     return cores[(int(wanted) if wanted.isdigit() else os.getpid()) % len(cores)]
 
 
-def open_cell(cell: Cell, model: ModelFile, expectations: Expectations) -> CellRun:
-    """Load all that the cell names. Raises UnknownServiceError, ScenarioError or the adapter's errors."""
-    return CellRun(cell, model, expectations)
+def open_cell(cell: Cell, scenario: Scenario, model: ModelFile, expectations: Expectations) -> CellRun:
+    """Load all that the cell names. Raises UnknownServiceError or the adapter's errors."""
+    return CellRun(cell, scenario, model, expectations)
 
 
-def run_cell(cell: Cell, model: ModelFile, expectations: Expectations, progress: Callable[[int], None]) -> CellResult:
+def run_cell(
+    cell: Cell, scenario: Scenario, model: ModelFile, expectations: Expectations, progress: Callable[[int], None]
+) -> CellResult:
     """Explore the cell within its budget. `progress` hears the number of each execution before it begins."""
-    run = open_cell(cell, model, expectations)
+    run = open_cell(cell, scenario, model, expectations)
     tally = _Tally(run)
     missing = sorted(set(run.scenario.requires) - run.factory.capabilities)
     if missing:

@@ -9,6 +9,7 @@ from harness.engine.strategies.replay import Replay
 from harness.execution.cell import open_cell
 from harness.invariants.catalogue import check_all
 from harness.oracle.expectations import Expectations
+from harness.scenario import Scenario
 from harness.schedule import Schedule
 from harness.suite.plan import Cell
 from harness.verdict import Failure
@@ -24,9 +25,11 @@ class ReplayReport(msgspec.Struct, frozen=True):
     divergence: str
 
 
-def replay(cell: Cell, model: ModelFile, expectations: Expectations, schedule: Schedule, times: int) -> ReplayReport:
+def replay(
+    cell: Cell, scenario: Scenario, model: ModelFile, expectations: Expectations, schedule: Schedule, times: int
+) -> ReplayReport:
     """Replay a schedule `times` times, once at least. A stale one is followed as far as it goes, and is named so."""
-    run = open_cell(cell, model, expectations)
+    run = open_cell(cell, scenario, model, expectations)
     strategy = Replay(schedule)
     digests: list[str] = []
     divergence = (

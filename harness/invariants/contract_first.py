@@ -45,7 +45,7 @@ def _reached(task: Task) -> Violation | None:
 
 
 def _converted(task: Task) -> bool:
-    """Whether the service turned the input into a well-formed one of the same values: another byte order can be read right."""
+    """Whether the service made it well-formed with the same values: another byte order can be read right."""
     return task.outcome == "SUCCEEDED" and task.delivers[0].attrs.get("output") == "match"
 
 

@@ -12,7 +12,7 @@ _ID = "delegate-truth"
 
 
 def check(index: Index) -> Judgement:
-    """Premise: a session opened, or said that it does not. Whether to fall back is the service's to decide; not to say so."""
+    """Premise: a session opened, or said that it does not. To fall back is the service's choice; to hide it is not."""
     checked = 0
     violations: list[Violation] = []
     for call in index.opens:

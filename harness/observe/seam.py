@@ -215,9 +215,7 @@ class ObservedSession(Session):
         """The session's own invoke, where the runtime has one."""
         number, task = self._bound()
         inner: Any = self._open
-        self.seam.step(
-            "invoke", self.name, task, lambda: self.native(inner.invoke), {"call": number}
-        )
+        self.seam.step("invoke", self.name, task, lambda: self.native(inner.invoke), {"call": number})
 
     def fetch(self) -> dict[str, Any]:
         """The session's own fetch, where the runtime has one."""

@@ -32,7 +32,8 @@ class Answer(msgspec.Struct, frozen=True):
 class Expectations(msgspec.Struct, frozen=True):
     """Tasks that can be told apart, with their answers, computed in a process of its own.
 
-    `fallback_answers` are those of the adapter's plain CPU path, whose kernels round otherwise; empty where it is the same path.
+    `fallback_answers` are those of the adapter's plain CPU path, whose kernels round otherwise; empty where that is the
+    same path.
     `unknown` says why `own-output` cannot be judged (indistinguishable outputs, hidden state), empty where it can.
     """
 

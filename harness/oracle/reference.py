@@ -106,7 +106,7 @@ class _Opening:
         return self._adapter.open(self._model, delegate or self._delegate, self._target.options)
 
     def fallback_answers(self, inputs: list[dict[str, Array]]) -> tuple[Answer, ...]:
-        """The answers on the plain CPU path, which a service's declared fallback opens; none where that is the same path."""
+        """The answers on the plain CPU path, which a declared fallback opens; none where that is the same path."""
         cpu = self._adapter.cpu_delegate
         return () if cpu == self._delegate else tuple(answer_of(self.run_alone(arrays, cpu)) for arrays in inputs)
 

@@ -22,6 +22,9 @@ __all__ = ["CONTROLS", "CellRunner", "PlanError", "Watcher"]
 CONTROLS = "controls"
 """What a watcher hears in the place of a service while a target's controls run."""
 
+UNCONTROLLED = "uncontrolled"
+"""The finding after which a worker is not used again."""
+
 _DEATHS_OUTSIDE = 2
 """So many deaths in a row outside of any cell, and the worker will not come up."""
 
@@ -90,6 +93,8 @@ class CellRunner:
         answer = worker.ask("cell", CellParams(cell, expectations), CellResult, progress)
         if isinstance(answer, CellResult):
             self._deaths_outside = 0
+            if any(finding.kind == UNCONTROLLED for finding in answer.findings):
+                self._retire()
             return answer
         return self._refused(cell, scenario, answer, begun[0])
 
@@ -147,5 +152,10 @@ class CellRunner:
     def _bury(self) -> None:
         if self._worker is not None:
             self._watcher.died(self._staff.target.name, self._worker.last_words())
+        self._retire()
+
+    def _retire(self) -> None:
+        """Let the worker go: a thread that escaped control may still run in it."""
+        if self._worker is not None:
             self._staff.dismiss(self._worker)
             self._worker = None

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from adapters.base import ModelFile
     from harness.execution.replay import ReplayReport
     from harness.oracle.expectations import Expectations
+    from harness.scenario import Scenario
     from harness.verdict import CellResult, DeviceRecord
 
 __all__ = ["operations"]
@@ -92,17 +93,19 @@ def _describe(params: DescribeParams, _emit: Emit) -> Description:
 
     with _usage_errors("service"):
         service = describe(params.service)
-    return Description(service, tuple(_scenario(reference) for reference in params.scenarios))
+    return Description(service, tuple(_record(reference) for reference in params.scenarios))
 
 
-def _scenario(reference: str) -> ScenarioRecord:
+def _record(reference: str) -> ScenarioRecord:
+    found = _scenario(reference)
+    return ScenarioRecord(reference, found.digest, found.requires, found.exercises, found.native, max(1, found.tasks))
+
+
+def _scenario(reference: str) -> Scenario:
     from scenarios.catalogue import load  # noqa: PLC0415 - imports the user's scenario
 
     with _usage_errors("scenario"):
-        found = load(reference)
-        return ScenarioRecord(
-            reference, found.digest, found.requires, found.exercises, found.native, max(1, found.tasks)
-        )
+        return load(reference)
 
 
 class _Models:
@@ -142,15 +145,17 @@ class _Models:
         from harness.execution.cell import run_cell  # noqa: PLC0415 - after hello
 
         model = self._model(params.cell.model_digest)
+        scenario = _scenario(params.cell.scenario)
         with _target_errors():
-            return run_cell(params.cell, model, params.expectations, emit)
+            return run_cell(params.cell, scenario, model, params.expectations, emit)
 
     def replay(self, params: ReplayParams, _emit: Emit) -> ReplayReport:
         from harness.execution.replay import replay  # noqa: PLC0415 - after hello
 
         model = self._model(params.cell.model_digest)
+        scenario = _scenario(params.cell.scenario)
         with _target_errors():
-            return replay(params.cell, model, params.expectations, params.schedule, params.times)
+            return replay(params.cell, scenario, model, params.expectations, params.schedule, params.times)
 
     def _model(self, digest: str) -> ModelFile:
         try:

@@ -15,7 +15,9 @@ NAMES_NOBODY_UNDERSTANDS = {"util", "utils", "helper", "helpers", "common", "man
 
 
 def test_no_file_is_longer_than_400_lines():
-    long = {str(path.relative_to(ROOT)): lines for path in SOURCES if (lines := len(path.read_text().splitlines())) > 400}
+    long = {
+        str(path.relative_to(ROOT)): lines for path in SOURCES if (lines := len(path.read_text().splitlines())) > 400
+    }
     assert not long
 
 
@@ -45,7 +47,8 @@ def test_every_module_with_public_names_says_which(path):
     exports = [
         ast.literal_eval(node.value)
         for node in tree.body
-        if isinstance(node, ast.Assign) and any(isinstance(name, ast.Name) and name.id == "__all__" for name in node.targets)
+        if isinstance(node, ast.Assign)
+        and any(isinstance(name, ast.Name) and name.id == "__all__" for name in node.targets)
     ]
     if not public or path.stem.startswith("__"):
         return
@@ -72,7 +75,9 @@ def test_no_tracked_file_names_a_package_host_or_a_path_of_a_machine():
     found = []
     for name in tracked:
         path = ROOT / name.decode()
-        if name and path.is_file() and path.parts[len(ROOT.parts)] != "tests":  # tests plant such paths and look for them
+        if (
+            name and path.is_file() and path.parts[len(ROOT.parts)] != "tests"
+        ):  # tests plant such paths and look for them
             content = path.read_bytes()
             found += [(name.decode(), word.decode()) for word in forbidden if word in content]
     assert not found

@@ -24,5 +24,10 @@ def test_every_module_of_the_harness_is_named_by_a_layer():
 
 def test_the_four_packages_are_in_the_distribution_and_in_the_layers():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    assert set(project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]) == {"adapters", "harness", "reports", "scenarios"}
+    assert set(project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]) == {
+        "adapters",
+        "harness",
+        "reports",
+        "scenarios",
+    }
     assert {name.split(".")[0] for name in layers()} == {"adapters", "harness", "reports", "scenarios"}

@@ -50,7 +50,9 @@ class Bench:
         strategy.end(kernel.points)
         return ran
 
-    def many(self, program: Callable[[list[Any]], Any], executions: int = 200, strategy: str = "portfolio", seed: int = 1) -> list[Ran]:
+    def many(
+        self, program: Callable[[list[Any]], Any], executions: int = 200, strategy: str = "portfolio", seed: int = 1
+    ) -> list[Ran]:
         chosen = make_strategy(strategy, seed)
         return [self.once(program, chosen, number) for number in range(executions)]
 

@@ -63,11 +63,15 @@ print(hashlib.sha256(repr([(run.result, run.kernel.choices) for run in runs]).en
 
 def test_executions_are_the_same_in_every_process_and_under_every_hash_seed():
     here = os.path.dirname(os.path.abspath(__file__))
-    code = ACROSS.format(path=sys.path, file=os.path.join(here, "test_kernel.py"), conftest=os.path.join(here, "conftest.py"))
+    code = ACROSS.format(
+        path=sys.path, file=os.path.join(here, "test_kernel.py"), conftest=os.path.join(here, "conftest.py")
+    )
     seen = set()
     for hash_seed in ("0", "1", "random"):
         environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=100, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=100, check=False
+        )
         assert done.returncode == 0, done.stderr
         seen.add(done.stdout)
     assert len(seen) == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
-import datetime
+import datetime as dt
 import logging
 import queue
 import threading
@@ -179,7 +179,7 @@ def test_clocks_are_virtual_and_a_polling_loop_ends(bench):
         while time.monotonic() - began < 0.01:
             pass
         time.sleep(3600)
-        return time.time() > 1_700_000_000, round(time.perf_counter() - began) == 3600, datetime.datetime.now().year
+        return time.time() > 1_700_000_000, round(time.perf_counter() - began) == 3600, dt.datetime.now(dt.UTC).year
 
     real = time.monotonic()
     assert results(bench.many(program, 3)) == {(True, True, 2026)}
@@ -192,7 +192,8 @@ def test_locks_made_at_import_and_the_library_s_own_are_under_control(bench):
     assert type(concurrent.futures.thread._global_shutdown_lock).__module__.startswith("harness.engine")
 
 
-def test_outside_a_controlled_thread_everything_is_real(bench):
+@pytest.mark.usefixtures("bench")
+def test_outside_a_controlled_thread_everything_is_real():
     lock = threading.Lock()
     done = []
     with lock:
@@ -201,7 +202,7 @@ def test_outside_a_controlled_thread_everything_is_real(bench):
         thread.join(10)
     assert done == [False]
     assert not lock.locked()
-    assert isinstance(datetime.datetime.now(), datetime.datetime)
+    assert isinstance(dt.datetime.now(dt.UTC), dt.datetime)
 
 
 def test_a_lock_is_not_released_by_a_stranger_s_reentry(bench):
