@@ -1,7 +1,7 @@
 """How many controlled executions a second, on one core, with history, invariants and the oracle's comparison on.
 
-The queue with two submitters, a canceller and a closer (scenario submit-races-close) on the numpy reference, beside the same
-four actors on bare standard-library threads, in one run and in turns: the ratio is what counts, machines differ.
+The queue with two submitters, a canceller and a closer (scenario submit-races-close) on the numpy reference, beside
+starting and joining five bare threads, in one run and in turns: the ratio is what counts, machines differ.
 
     python benchmarks/controlled_executions.py [EXECUTIONS]
 """

@@ -8,8 +8,7 @@ from concurrent.futures import Future
 from queue import Full, SimpleQueue
 
 INVARIANT = "capacity"
-SCENARIOS = ("run-failure",)
-CAPACITY = 1
+SCENARIOS = ("failing-run-with-others-waiting",)
 
 
 class Service:

@@ -28,9 +28,9 @@ class Warm(BoundedQueue):
         super().close()
         self.stop_timer()
         with self.changed:
-            spare, self.spare = self.spare, None
-        if spare is not None:
-            spare.close()
+            if self.spare is not None:
+                self.spare.close()
+            self.spare = None
 
 
 class Outliving(Warm):

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -62,10 +63,8 @@ print(hashlib.sha256(repr([(run.result, run.kernel.choices) for run in runs]).en
 
 
 def test_executions_are_the_same_in_every_process_and_under_every_hash_seed():
-    here = os.path.dirname(os.path.abspath(__file__))
-    code = ACROSS.format(
-        path=sys.path, file=os.path.join(here, "test_kernel.py"), conftest=os.path.join(here, "conftest.py")
-    )
+    here = Path(__file__)
+    code = ACROSS.format(path=sys.path, file=str(here), conftest=str(here.with_name("conftest.py")))
     seen = set()
     for hash_seed in ("0", "1", "random"):
         environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
