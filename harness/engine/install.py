@@ -26,12 +26,15 @@ from harness.engine.primitives.clock import CLOCKS, ControlledDatetime
 from harness.engine.primitives.lock import Lock, WaiterLock
 from harness.engine.primitives.rlock import RLock
 from harness.engine.primitives.simple_queue import SimpleQueue
-from harness.engine.primitives.thread import install_thread
+from harness.engine.primitives.thread import install_thread, start_new_thread
+from harness.engine.threads import current
 
 __all__ = ["install", "installed", "reset_names"]
 
 _state = {"installed": False}
 _serial = itertools.count(1)
+REAL_START_NEW_THREAD = _thread.start_new_thread
+"""Kept before it is replaced, to find it in modules that imported it earlier."""
 _RAW_LOCK = type(_thread.allocate_lock())
 _OURS = ("harness.engine.", "_pytest", "pluggy", "execnet", "xdist")
 """Modules that keep the real primitives: the engine's own, and a test runner's around it."""
@@ -58,6 +61,7 @@ def _replace_bottom() -> None:
     module.RLock = RLock
     module._CRLock = RLock  # noqa: SLF001 - what RLock() makes
     module.local = _threading_local.local
+    module.Event.is_set = module.Event.isSet = _is_set
     install_thread()
     for name, (_, dual) in CLOCKS.items():
         setattr(time, name, dual)
@@ -65,6 +69,15 @@ def _replace_bottom() -> None:
     queues.SimpleQueue = SimpleQueue
     dates: Any = datetime
     dates.datetime = ControlledDatetime
+
+
+def _is_set(self: Any) -> bool:
+    """`Event.is_set`, which reads the flag without the event's lock: a decision point all the same."""
+    me = current()
+    if me is not None:
+        me.kernel.point(me)
+        me.kernel.touch(me, self._cond._lock, write=False)  # noqa: SLF001 - what `set` writes under
+    return self._flag
 
 
 def _pin_order() -> None:
@@ -98,6 +111,7 @@ def reset_names() -> None:
 
 def _sweep() -> None:
     replacements: dict[int, Any] = {id(real): dual for real, dual in CLOCKS.values()}
+    replacements[id(REAL_START_NEW_THREAD)] = start_new_thread
     replacements[id(_thread.allocate_lock)] = Lock
     replacements[id(_RAW_LOCK)] = Lock
     replacements[id(_thread.RLock)] = RLock
@@ -124,7 +138,8 @@ def _sweep_namespace(owner: Any, names: dict[str, Any], replacements: dict[int, 
         elif dual is None and isinstance(value, _thread.RLock) and not _held(value):
             dual = RLock(value)
         if dual is None or (
-            owner is threading and attribute in {"_allocate_lock", "_shutdown_locks_lock", "_active_limbo_lock"}
+            owner is threading
+            and attribute in {"_allocate_lock", "_shutdown_locks_lock", "_active_limbo_lock", "_start_new_thread"}
         ):
             continue
         try:

@@ -13,11 +13,11 @@ from typing import Any
 
 from harness.engine.carriers.carrier import Baton
 from harness.engine.carriers.os_thread import OsThreadCarriers
+from harness.engine.causality import Causality
 from harness.engine.happens_before import SyncLog
-from harness.engine.strategies.scripted import default_choice
+from harness.engine.strategies.scripted import default_choice, position
 from harness.engine.strategies.strategy import Strategy
 from harness.engine.threads import CONTROLLED, Controlled, ExecutionAbortedError, State
-from harness.schedule import KERNEL
 
 __all__ = ["Kernel", "Stalled"]
 
@@ -64,16 +64,28 @@ class Kernel:
         self.steps = 0
         self.now_ns = 0
         self.sync = SyncLog()
+        self.causality: Causality | None = None
+        self.at_statements = False
+        self.pruned = False
         self.out_of_budget = False
         self.real_time_mattered = False
         self.idle_wakes = 0
         self.stalled: Stalled | None = None
         self.services_started = 0
+        self.escaped = ""
+        self.rounds = 0
 
     # -- threads ------------------------------------------------------------------------------------------------------
 
     def spawn(
-        self, name: str, body: Callable[[], object], *, role: str, daemon: bool = False, thread: Any = None
+        self,
+        name: str,
+        body: Callable[[], object],
+        *,
+        role: str,
+        daemon: bool = False,
+        thread: Any = None,
+        parent: Controlled | None = None,
     ) -> Controlled:
         """Make a controlled thread; it can be chosen from now on."""
         controlled = Controlled(self, len(self.threads), name, role=role, daemon=daemon, thread=thread)
@@ -85,6 +97,8 @@ class Kernel:
         controlled.ident = controlled.baton.ident
         self.threads.append(controlled)
         self._ready.append(controlled)
+        if self.causality is not None:
+            self.causality.started(controlled, parent)
         return controlled
 
     def _carry(self, me: Controlled, baton: Baton, body: Callable[[], object]) -> None:
@@ -102,6 +116,7 @@ class Kernel:
             return  # given up on long ago: nobody waits for this carrier any more
         me.state = State.DONE
         self.sync.release(me, me)
+        self.touch(me, me)
         if me in self._ready:
             self._ready.remove(me)
         for joiner in me.joiners:
@@ -120,7 +135,7 @@ class Kernel:
             raise ExecutionAbortedError
         self.steps += 1
         me.steps += 1
-        if self.steps > self._step_limit:
+        if self.out_of_budget or self.steps > self._step_limit:
             self._give_up(me)
         if len(self._ready) > 1 or self._timers:
             chosen = self._decide(me)
@@ -131,6 +146,17 @@ class Kernel:
                 if me.aborted:
                     raise ExecutionAbortedError
 
+    def access(self, me: Controlled, what: object, name: str, *, write: bool) -> None:
+        """An access that instrumented code reports, just before it is made: a decision point, if statements are."""
+        if self.at_statements:
+            self.point(me)
+        self.touch(me, what, name, write=write)
+
+    def touch(self, me: Controlled, what: object, name: str = "", *, write: bool = True) -> None:
+        """Note that a thread reads or writes something that others may: a search must know what conflicts."""
+        if self.causality is not None:
+            self.causality.access(me, what, name, write=write)
+
     def block(self, me: Controlled, waits_for: object, timeout: float | None = None) -> bool:
         """Wait until another thread wakes this one, or the time-out fires: False then. Virtual seconds."""
         if me.aborted:
@@ -140,6 +166,7 @@ class Kernel:
         me.fired = False
         self._ready.remove(me)
         if timeout is not None:
+            self.touch(me, self, "clock")
             me.deadline_ns = self.now_ns + max(0, round(timeout * 1e9))
             self._timers.append(me)
         self._hand_over(me)
@@ -196,8 +223,12 @@ class Kernel:
             if self.points > self._limit:
                 self._give_up(by)
             chosen = self._choose(by, self._ready, timer)
-            if chosen is not default_choice(by, self._ready, timer):
-                who, step = (KERNEL, 0) if by is None else (by.number, by.steps)
+            if chosen is None:
+                self.pruned = True
+                self._give_up(by)
+                chosen = default_choice(by, self._ready, timer)
+            elif chosen is not default_choice(by, self._ready, timer):
+                who, step = position(by, self._ready, timer)
                 self.choices.append((who, step, chosen.number))
         else:
             chosen = timer
@@ -217,14 +248,16 @@ class Kernel:
     def _fire(self, thread: Controlled) -> None:
         assert thread.deadline_ns is not None, "only a thread with a deadline is a timer"
         self.now_ns = max(self.now_ns, thread.deadline_ns)
+        self.touch(thread, self, "clock")
         self.wake(thread)
         thread.fired = True
 
     # -- time ---------------------------------------------------------------------------------------------------------
 
-    def read_clock(self) -> int:
+    def read_clock(self, me: Controlled) -> int:
         """The virtual nanoseconds since the execution began; reading them moves them, and fires what is then due."""
         self.now_ns += CLOCK_READ_NS
+        self.touch(me, self, "clock")
         for thread in [thread for thread in self._timers if _due(thread)[0] <= self.now_ns]:
             self.wake(thread)
             thread.fired = True
@@ -265,6 +298,7 @@ class Kernel:
 
     def go(self) -> None:
         """Run until nobody can move and no timer is pending, the limit is reached, or a thread stalls."""
+        self.rounds += 1
         chosen = self._next(None)
         if chosen is None:
             return

@@ -11,7 +11,6 @@ from adapters.base import Grain, ModelFile, Sharing
 from harness.engine.carriers.os_thread import pin_this_thread
 from harness.engine.install import install, installed
 from harness.engine.strategies.portfolio import make_strategy
-from harness.engine.strategies.replay import Replay
 from harness.execution.controlled import Execution, Laboratory
 from harness.execution.services import Factory, load_factory
 from harness.execution.shrink import shrink
@@ -53,6 +52,10 @@ class CellRun:
         contract, grain = probe.contract, probe.interrupt_grain
         self.concurrent_sessions = probe.sharing is Sharing.CONCURRENT_RUN
         probe.close()
+        at_statements = cell.budget.granularity == "statement"
+        if at_statements and not self.factory.instrumented:
+            message = "statement granularity was asked for, but the service's module is not instrumented"
+            raise RuntimeError(message)
         held = self.scenario.native == "held"
         self.cannot_hold = ""
         if held and not any(spec.name == ROUNDS for spec in contract.inputs):
@@ -63,7 +66,9 @@ class CellRun:
         core = _core()
         if core is not None:
             pin_this_thread(core)
-        self.laboratory = Laboratory(self.scenario, self.factory, adapter, model, cell.target, tasks, core)
+        self.laboratory = Laboratory(
+            self.scenario, self.factory, adapter, model, cell.target, tasks, core, at_statements=at_statements
+        )
         self.expectations = expectations
 
     def schedule(self, execution: Execution) -> Schedule:
@@ -104,13 +109,16 @@ def run_cell(
     if len(expectations.recipes) < 2 * run.scenario.tasks:
         few = f"the oracle can tell {len(expectations.recipes)} tasks apart, {2 * run.scenario.tasks} are needed"
         return tally.result(Verdict.UNKNOWN, expectations.unknown or few)
-    strategy = make_strategy(cell.budget.strategy, cell.seed)
+    strategy = make_strategy(cell.budget.strategy, cell.seed, cell.budget.bound, reduce=run.factory.instrumented)
     deadline = time.monotonic() + cell.budget.seconds if cell.budget.seconds else None
     for number in range(cell.budget.executions):
         if deadline is not None and time.monotonic() > deadline:
             break
         progress(number)
         execution = run.laboratory.execute(strategy, number)
+        if execution is None:
+            tally.exhausted = True
+            break
         tally.add(number, execution)
         if not execution.clean:
             break
@@ -132,9 +140,14 @@ class _Tally:
         self._executions = 0
         self._points = 0
         self._in_native = 0
+        self.exhausted = False
+        self.pruned = 0
 
     def add(self, number: int, execution: Execution) -> None:
-        """Judge one execution."""
+        """Judge one execution; one that was given up is part of one that was judged."""
+        if execution.pruned:
+            self.pruned += 1
+            return
         self._executions += 1
         self._points += execution.points
         self._in_native += sum(event.kind == "in-native" for event in execution.history.events)
@@ -162,7 +175,7 @@ class _Tally:
         ):
             return
         run = self._run
-        again = run.laboratory.execute(Replay(run.schedule(execution)), number)
+        again = run.laboratory.replay(run.schedule(execution))
         if again.history.digest() != execution.history.digest():
             self._find(Finding("nondeterminism", _first_difference(execution, again)))
             return
@@ -235,7 +248,7 @@ class _Tally:
             executions=self._executions,
             decision_points=self._points,
             seconds=round(time.monotonic() - self._began, 3),
-            exploration=Exploration(budget.strategy, str(run.cell.seed)),
+            exploration=Exploration(budget.strategy, str(run.cell.seed), budget.bound, self.exhausted),
             faults=tuple(FaultTally(kind, count) for kind, count in sorted(self._injected.items())),
             invariants=tuple(
                 InvariantTally(name, self._checked[name], self._violated[name], unknown.get(name, "")) for name in names

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 from adapters.base import Adapter, ModelFile
 from harness.engine.carriers.os_thread import OsThreadCarriers
+from harness.engine.causality import Causality
 from harness.engine.install import reset_names
 from harness.engine.kernel import Kernel, where_is
 from harness.engine.primitives.thread import start_controlled
+from harness.engine.strategies.replay import Replay
 from harness.engine.strategies.strategy import Strategy
 from harness.engine.threads import Controlled, State
 from harness.execution.gates import ControlledGates
@@ -25,6 +27,7 @@ from harness.history import History
 from harness.observe.recorder import Recorder
 from harness.observe.seam import Seam
 from harness.scenario import Scenario
+from harness.schedule import Schedule
 from harness.suite.plan import TargetSpec
 from harness.verdict import Finding
 
@@ -53,6 +56,7 @@ class Execution:
     findings: tuple[Finding, ...]
     injected: Counter[str]
     clean: bool
+    pruned: bool = False
 
 
 class Laboratory:
@@ -67,6 +71,8 @@ class Laboratory:
         target: TargetSpec,
         tasks: CellTasks,
         core: int | None,
+        *,
+        at_statements: bool = False,
     ) -> None:
         self._scenario = scenario
         self._factory = factory
@@ -76,12 +82,17 @@ class Laboratory:
         self._target = target
         self._carriers = OsThreadCarriers(core)
         self._since_collection = 0
+        self._at_statements = at_statements
 
-    def execute(self, strategy: Strategy, number: int) -> Execution:
-        """Run execution `number` under a strategy."""
-        strategy.begin(number)
+    def execute(self, strategy: Strategy, number: int) -> Execution | None:
+        """Run execution `number` under a strategy; None when the strategy has none left."""
+        if not strategy.begin(number):
+            return None
         reset_names()
         kernel = Kernel(self._carriers, strategy)
+        kernel.at_statements = self._at_statements
+        if strategy.tracks_causality:
+            kernel.causality = Causality()
         run = _Run(kernel, self)
         gc.disable()
         try:
@@ -110,6 +121,12 @@ class Laboratory:
         delegate = self._target.delegate or self._adapter.default_delegate
         opener = seam.opener(self._adapter, self._model, delegate, self._target.options)
         return state, ControlledScript(state, gates, faults, opener)
+
+    def replay(self, schedule: Schedule) -> Execution:
+        """Run the execution that a schedule records."""
+        execution = self.execute(Replay(schedule), 0)
+        assert execution is not None, "a replay has one execution"
+        return execution
 
     @property
     def scenario(self) -> Scenario:
@@ -155,6 +172,7 @@ class _Run:
             findings=findings,
             injected=self._faults.injected,
             clean=clean,
+            pruned=kernel.pruned,
         )
 
     def _start(self, name: str, body: object) -> None:
@@ -191,7 +209,9 @@ class _Run:
             found.append(
                 Finding("uncontrolled", f"{kernel.stalled.thread} ran on without control at {kernel.stalled.where}")
             )
-        if kernel.out_of_budget:
+        if kernel.escaped:
+            found.append(Finding("uncontrolled", kernel.escaped))
+        if kernel.out_of_budget and not kernel.pruned:
             found.append(Finding("budget", f"the execution did not end within {kernel.points} decision points"))
         if kernel.real_time_mattered:
             found.append(

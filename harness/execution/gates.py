@@ -29,6 +29,7 @@ class ControlledGate:
         """Wait until that many calls stand here; if nobody can move any more, go on without them."""
         me = current()
         assert me is not None, "a script runs on a controlled thread"
+        me.kernel.touch(me, self)
         if not self.is_open and len(self.held) < calls:
             self.waiting.append((me, calls))
             me.kernel.block(me, self)
@@ -40,6 +41,7 @@ class ControlledGate:
             thread.kernel.wake(thread)
         me = current()
         if me is not None:
+            me.kernel.touch(me, self)
             me.kernel.point(me)
 
     def give_up_waiting(self) -> bool:
@@ -66,7 +68,10 @@ class ControlledGates:
 
     def stand(self, point: str, task: str | None, session: str) -> None:
         """Stand at the gate of this point, if there is one, until it opens."""
+        me = current()
         for gate in self._gates:
+            if me is not None:
+                me.kernel.touch(me, gate)
             if gate.wants(point):
                 self._hold(gate, task, session)
 

@@ -40,6 +40,7 @@ def replay(
     failure: Failure | None = None
     for number in range(max(1, times)):
         execution = run.laboratory.execute(strategy, number)
+        assert execution is not None, "a replay has one execution"
         digests.append(execution.history.digest())
         if strategy.divergence:
             divergence = strategy.divergence

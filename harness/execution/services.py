@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from adapters.base import Opener
+from harness.engine.instrument.loader import active
 from harness.service.config import ServiceConfig
 from harness.suite.plan import ServiceSpec
 from harness.verdict import ServiceRecord
@@ -51,6 +52,12 @@ class Factory:
         """How many accepted tasks may wait: as configured where what a full queue does is declared, else -1."""
         bounded = any(capability.startswith("overflow:") for capability in self.capabilities)
         return self.spec.capacity if bounded else -1
+
+    @property
+    def instrumented(self) -> bool:
+        """Whether every access to its shared state is reported, so that a search may leave equal states out."""
+        instrumenter = active()
+        return instrumenter is not None and self.module.__name__ in instrumenter.loaded
 
     @property
     def source_digest(self) -> str:
@@ -116,7 +123,12 @@ def _load_file(path: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        instrumenter = active()
+        if instrumenter is None:
+            spec.loader.exec_module(module)
+        else:
+            instrumenter.prepare(module)
+            exec(instrumenter.compile_file(file.read_bytes(), str(file)), module.__dict__)  # noqa: S102 - the user's own
     except Exception as error:
         del sys.modules[name]
         message = f"service file {path!r} does not import: {type(error).__name__}: {error}"

@@ -6,7 +6,6 @@ own choices are taken on, so the result is always a schedule that really ran.
 
 from __future__ import annotations
 
-from harness.engine.strategies.replay import Replay
 from harness.execution.controlled import Execution, Laboratory
 from harness.invariants.catalogue import check_all
 from harness.schedule import Schedule
@@ -28,7 +27,7 @@ def shrink(laboratory: Laboratory, schedule: Schedule, failing: Execution, invar
                 break
             left -= 1
             kept = best.choices[:start] + best.choices[start + chunk :]
-            candidate = laboratory.execute(Replay(Schedule(schedule.cell, schedule.code, kept)), 0)
+            candidate = laboratory.replay(Schedule(schedule.cell, schedule.code, kept))
             if candidate.clean and len(candidate.choices) < len(best.choices) and _breaks(candidate, invariant):
                 smaller = candidate
                 break

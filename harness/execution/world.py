@@ -25,14 +25,21 @@ class ControlledWorld:
         return "harness" if me is None else me.name
 
     def now_ns(self) -> int:
-        """Virtual time; somebody observes something, so the threads are not at rest."""
-        self.kernel.idle_wakes = 0
-        return self.kernel.now_ns
+        """Virtual time. Somebody observes something: the threads are not at rest, and the order matters."""
+        kernel = self.kernel
+        kernel.idle_wakes = 0
+        if kernel.causality is not None:
+            me = current()
+            if me is not None:
+                kernel.touch(me, self, "history")
+        return kernel.now_ns
 
     def pause(self) -> None:
-        """A decision point."""
+        """A decision point. Only a thread that escaped control comes here without being controlled."""
         me = current()
-        if me is not None:
+        if me is None:
+            self.kernel.escaped = "a thread that is not under control used a session"
+        else:
             self.kernel.point(me)
 
     def sleep(self, seconds: float) -> None:

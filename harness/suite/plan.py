@@ -55,7 +55,11 @@ class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     executions: int = 100
     seconds: float = 0.0
     strategy: str = "portfolio"
-    """`scripted`, `random`, `pct` or `portfolio` (random and pct in turn)."""
+    """`scripted`, `random`, `pct`, `exhaustive`, or `portfolio` (the default order, then pct and random in turn)."""
+    bound: int = -1
+    """PCT: the depth; exhaustive: the most preemptions; -1 leaves it to the strategy."""
+    granularity: str = "sync"
+    """Where decisions are made: `sync` (synchronisation and session seams) or `statement` (shared state as well)."""
 
 
 class Cell(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -72,7 +76,9 @@ class Cell(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def digest(self) -> str:
         """The sha256, in hex, over what a schedule depends on: not the budget, the seed or the worker's command."""
         target = msgspec.structs.replace(self.target, name="", python="", command=(), model="")
-        parts = (self.scenario, target, self.service, self.model_digest)
+        parts = [self.scenario, target, self.service, self.model_digest]
+        if self.budget.granularity != "sync":
+            parts.append(self.budget.granularity)  # it decides what a schedule's steps are
         return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()
 
 

@@ -22,7 +22,7 @@ def _clock(real: Any, base_ns: int, *, nanoseconds: bool) -> Any:
         me = current()
         if me is None:
             return real()
-        now = base_ns + me.kernel.read_clock()
+        now = base_ns + me.kernel.read_clock(me)
         return now if nanoseconds else now / 1e9
 
     read.__name__ = real.__name__
@@ -66,7 +66,7 @@ class ControlledDatetime(_RealDatetime, metaclass=_Meta):
         if me is None:
             return _RealDatetime.now(tz)
         start = _RealDatetime.fromtimestamp(EPOCH_NS / 1e9, tz)
-        return start + timedelta(microseconds=me.kernel.read_clock() // 1000)
+        return start + timedelta(microseconds=me.kernel.read_clock(me) // 1000)
 
     @classmethod
     def utcnow(cls) -> Any:

@@ -36,6 +36,7 @@ class Lock:
             message = "can't specify a timeout for a non-blocking call"
             raise ValueError(message)
         kernel = me.kernel
+        kernel.touch(me, self)
         while not self._real.acquire(False):  # noqa: FBT003 - the standard signature
             if not blocking:
                 return False
@@ -45,6 +46,7 @@ class Lock:
                 self._waiters.remove(me)
             if not woken:
                 return False
+            kernel.touch(me, self)
         self.owner = me
         kernel.sync.acquire(me, self)
         return True
@@ -65,6 +67,7 @@ class Lock:
         self.owner = None
         kernel = me.kernel
         kernel.sync.release(me, self)
+        kernel.touch(me, self)
         if self._waiters:
             for waiter in self._waiters:
                 kernel.wake(waiter)
@@ -72,6 +75,9 @@ class Lock:
 
     def locked(self) -> bool:
         """Say whether somebody holds it."""
+        me = CONTROLLED.get(get_ident())
+        if me is not None:
+            me.kernel.touch(me, self, write=False)
         return self._real.locked()
 
     def __enter__(self) -> bool:

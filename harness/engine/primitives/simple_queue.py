@@ -28,6 +28,7 @@ class SimpleQueue:
         if me is not None:
             me.kernel.point(me)
             me.kernel.sync.release(me, self)
+            me.kernel.touch(me, self)
         self._real.put(item)
         if me is not None and self._waiters:
             me.kernel.wake(self._waiters.pop(0))
@@ -46,6 +47,7 @@ class SimpleQueue:
             raise ValueError(message)
         kernel = me.kernel
         kernel.point(me)
+        kernel.touch(me, self)
         while self._real.empty():
             if not block:
                 raise Empty
@@ -56,6 +58,7 @@ class SimpleQueue:
             if not woken and self._real.empty():
                 raise Empty
         kernel.sync.acquire(me, self)
+        kernel.touch(me, self)
         return self._real.get(False)
 
     def get_nowait(self) -> Any:
@@ -64,8 +67,15 @@ class SimpleQueue:
 
     def empty(self) -> bool:
         """Say whether it is empty now."""
+        self._read()
         return self._real.empty()
 
     def qsize(self) -> int:
         """How many items it holds now."""
+        self._read()
         return self._real.qsize()
+
+    def _read(self) -> None:
+        me = current()
+        if me is not None:
+            me.kernel.touch(me, self, write=False)

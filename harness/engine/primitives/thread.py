@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import _thread
 import threading  # noqa: TID251 - the engine replaces its bottom
 from _thread import get_ident, get_native_id
+from _thread import start_new_thread as _real_start_new_thread
 from typing import Any
 
 from harness.engine.kernel import Kernel
 from harness.engine.threads import Controlled, ExecutionAbortedError, State, current
 
-__all__ = ["install_thread", "start_controlled"]
+__all__ = ["install_thread", "start_controlled", "start_new_thread"]
 
 _Module: Any = threading
 _Thread: Any = threading.Thread
@@ -19,10 +21,22 @@ _real_is_alive = _Thread.is_alive
 
 
 def install_thread() -> None:
-    """Replace the three methods in place: subclasses and earlier imports see them too."""
+    """Replace the methods in place, which subclasses and earlier imports see too, and the raw start below."""
+    raw: Any = _thread
+    raw.start_new_thread = raw.start_new = start_new_thread
     _Thread.start = _start
     _Thread.join = _join
     _Thread.is_alive = _is_alive
+
+
+def start_new_thread(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None, /) -> int:
+    """`_thread.start_new_thread`: controlled when a controlled thread calls it, with a Thread for its identity."""
+    me = current()
+    if me is None:
+        return _real_start_new_thread(function, args, kwargs or {})
+    thread = _Thread(target=function, args=args, kwargs=kwargs, daemon=True)
+    thread.start()
+    return me.kernel.threads[-1].ident if thread.ident is None else thread.ident
 
 
 def start_controlled(
@@ -30,7 +44,7 @@ def start_controlled(
 ) -> Controlled:
     """Start a Thread object on a carrier of `kernel`."""
     thread._started._flag = True  # noqa: SLF001 - Event.set would take a lock that nobody can contend
-    controlled = kernel.spawn(name, lambda: _run(thread), role=role, daemon=thread.daemon, thread=thread)
+    controlled = kernel.spawn(name, lambda: _run(thread), role=role, daemon=thread.daemon, thread=thread, parent=parent)
     thread.__dict__["_racegate"] = controlled
     if parent is not None:
         kernel.sync.release(parent, thread)
@@ -82,6 +96,7 @@ def _join(self: Any, timeout: float | None = None) -> None:
         raise RuntimeError(message)
     kernel = me.kernel
     kernel.point(me)
+    kernel.touch(me, target)
     if target.state is not State.DONE:
         target.joiners.append(me)
         kernel.block(me, self, None if timeout is None else max(timeout, 0))
@@ -100,4 +115,5 @@ def _is_alive(self: Any) -> bool:
         if me.aborted:
             raise ExecutionAbortedError
         me.kernel.point(me)
+        me.kernel.touch(me, target, write=False)
     return target.state is not State.DONE

@@ -23,6 +23,7 @@ class Pct:
     """PCT with `depth` (the number of ordering constraints a bug needs, 1 and up)."""
 
     name = "pct"
+    tracks_causality = False
 
     def __init__(self, seed: int, depth: int = 3) -> None:
         assert depth >= 1, "a bug has at least depth 1"
@@ -34,12 +35,13 @@ class Pct:
         self._point = 0
         self._length = 64
 
-    def begin(self, execution: int) -> None:
-        """Draw the change points. Their range is fixed per block of executions, so that one can be run again alone."""
+    def begin(self, execution: int) -> bool:
+        """Draw the change points, within the longest execution so far."""
         self._random.seed(f"{self._seed}/{execution}")
         self._priority.clear()
         self._point = 0
         self._changes = {self._random.randrange(self._length): change for change in range(self.bound - 1)}
+        return True
 
     def choose(self, by: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled:
         """Take the highest priority, after lowering the running thread's at a change point."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from harness.engine.strategies.exhaustive import Exhaustive
 from harness.engine.strategies.pct import Pct
 from harness.engine.strategies.random_walk import RandomWalk
 from harness.engine.strategies.scripted import Scripted
@@ -18,18 +19,19 @@ class Portfolio:
 
     name = "portfolio"
     bound = -1
+    tracks_causality = False
 
     def __init__(self, seed: int) -> None:
         self._first: Strategy = Scripted()
         self._turns: tuple[Strategy, ...] = (Pct(seed, 2), RandomWalk(seed), Pct(seed + 1, 3))
         self._now: Strategy = self._first
 
-    def begin(self, execution: int) -> None:
+    def begin(self, execution: int) -> bool:
         """Pick whose turn it is."""
         self._now = self._first if execution == 0 else self._turns[execution % len(self._turns)]
-        self._now.begin(execution)
+        return self._now.begin(execution)
 
-    def choose(self, by: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled:
+    def choose(self, by: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled | None:
         """Ask the one whose turn it is."""
         return self._now.choose(by, ready, timer)
 
@@ -39,12 +41,18 @@ class Portfolio:
             strategy.end(points)
 
 
-def make_strategy(name: str, seed: int) -> Strategy:
-    """Make a strategy by name. Raises ValueError for another name."""
-    makers = {
+def make_strategy(name: str, seed: int, bound: int = -1, *, reduce: bool = False) -> Strategy:
+    """Make a strategy by name; `bound` is the depth of PCT or the preemptions of the exhaustive search, -1 for its own.
+
+    `reduce` lets the exhaustive search leave out states that it has seen: all shared state must be reported then.
+
+    Raises ValueError for another name.
+    """
+    makers: dict[str, Callable[[], Strategy]] = {
+        "exhaustive": lambda: Exhaustive(2 if bound < 0 else bound, reduce=reduce),
         "scripted": Scripted,
         "random": lambda: RandomWalk(seed),
-        "pct": lambda: Pct(seed),
+        "pct": lambda: Pct(seed, 3 if bound < 1 else bound),
         "portfolio": lambda: Portfolio(seed),
     }
     if name not in makers:
@@ -55,4 +63,4 @@ def make_strategy(name: str, seed: int) -> Strategy:
 
 def strategy_names() -> tuple[str, ...]:
     """The names that `make_strategy` takes."""
-    return ("scripted", "random", "pct", "portfolio")
+    return ("scripted", "random", "pct", "portfolio", "exhaustive")

@@ -15,14 +15,16 @@ class RandomWalk:
 
     name = "random"
     bound = -1
+    tracks_causality = False
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
         self._random = random.Random(seed)  # noqa: S311 - reproducible, not secret
 
-    def begin(self, execution: int) -> None:
+    def begin(self, execution: int) -> bool:
         """Seed by execution, so that any one of them can be run again alone."""
         self._random.seed(f"{self._seed}/{execution}")
+        return True
 
     def choose(self, by: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled:
         """Draw one."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.engine.strategies.scripted import default_choice
+from harness.engine.strategies.scripted import default_choice, position
 from harness.engine.threads import Controlled
-from harness.schedule import KERNEL, Schedule
+from harness.schedule import Schedule
 
 __all__ = ["Replay"]
 
@@ -16,22 +16,23 @@ class Replay:
 
     name = "replay"
     bound = -1
+    tracks_causality = False
 
     def __init__(self, schedule: Schedule) -> None:
         self._choices = {(by, step): chosen for by, step, chosen in schedule.choices}
         self._left = dict(self._choices)
         self.divergence = ""
 
-    def begin(self, execution: int) -> None:
+    def begin(self, execution: int) -> bool:
         """Start over."""
         del execution
         self._left = dict(self._choices)
         self.divergence = ""
+        return True
 
     def choose(self, by: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled:
         """Take the recorded thread, or the default where none is recorded or it cannot go."""
-        position = (KERNEL, 0) if by is None else (by.number, by.steps)
-        wanted = self._left.pop(position, None)
+        wanted = self._left.pop(position(by, ready, timer), None)
         if wanted is None:
             return default_choice(by, ready, timer)
         for candidate in ready:

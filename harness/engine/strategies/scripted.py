@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.engine.threads import Controlled, State
+from harness.schedule import KERNEL
 
-__all__ = ["Scripted", "default_choice"]
+__all__ = ["Scripted", "default_choice", "position"]
 
 
 def default_choice(by: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled:
@@ -19,6 +20,15 @@ def default_choice(by: Controlled | None, ready: Sequence[Controlled], timer: Co
     return timer
 
 
+def position(by: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> tuple[int, int]:
+    """Name a decision point so that it means the same in every execution that was the same so far: thread and step."""
+    if by is not None:
+        return by.number, by.steps
+    candidate = ready[0] if ready else timer
+    assert candidate is not None, "a decision needs a candidate"
+    return KERNEL, candidate.kernel.rounds
+
+
 def _number(thread: Controlled) -> int:
     return thread.number
 
@@ -28,9 +38,12 @@ class Scripted:
 
     name = "scripted"
     bound = -1
+    tracks_causality = False
 
-    def begin(self, execution: int) -> None:
+    def begin(self, execution: int) -> bool:
         """Nothing to prepare."""
+        del execution
+        return True
 
     def choose(self, by: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled:
         """Take the default."""

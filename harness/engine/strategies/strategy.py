@@ -19,16 +19,22 @@ class Strategy(Protocol):
 
     name: str
     bound: int
-    """The strategy's bound (PCT: the depth), -1 where it has none."""
+    """The strategy's bound (PCT: the depth; exhaustive: the preemptions), -1 where it has none."""
+    tracks_causality: bool
+    """Whether `choose` needs the kernel's `causality`, which costs time."""
 
-    def begin(self, execution: int) -> None:
-        """Start execution number `execution`, counted from 0; the same number and seed decide the same way."""
+    def begin(self, execution: int) -> bool:
+        """Start execution number `execution`, counted from 0; False when there is none left to explore.
 
-    def choose(self, by: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled:
+        The same number and seed decide the same way.
+        """
+        ...
+
+    def choose(self, by: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled | None:
         """Pick from `ready`, or pick `timer`: the blocked thread whose time-out is due first, which fires then.
 
-        `by` is the thread at the point, None for the kernel itself; it is among `ready` if it can go on. There are
-        two candidates or more.
+        `by` is the thread at the point, None for the kernel itself; it is among `ready` if it can go on. There are two
+        candidates or more. None gives the execution up: what could still come of it is explored elsewhere.
         """
         ...
 

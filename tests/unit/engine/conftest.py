@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from harness.engine.carriers.os_thread import OsThreadCarriers
+from harness.engine.causality import Causality
 from harness.engine.install import install, reset_names
 from harness.engine.kernel import Kernel
 from harness.engine.primitives.thread import start_controlled
@@ -34,9 +35,18 @@ class Bench:
         self.carriers = OsThreadCarriers()
 
     def once(self, program: Callable[[list[Any]], Any], strategy: Any, number: int = 0, limit: int = 20_000) -> Ran:
-        strategy.begin(number)
+        ran = self.search(program, strategy, number, limit)
+        assert ran is not None
+        return ran
+
+    def search(
+        self, program: Callable[[list[Any]], Any], strategy: Any, number: int, limit: int = 20_000
+    ) -> Ran | None:
+        if not strategy.begin(number):
+            return None
         reset_names()
         kernel = Kernel(self.carriers, strategy, limit)
+        kernel.causality = Causality() if strategy.tracks_causality else None
         results: list[Any] = []
         trace: list[Any] = []
         thread = threading.Thread(target=lambda: results.append(program(trace)))

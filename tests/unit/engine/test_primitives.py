@@ -218,3 +218,24 @@ def test_a_lock_is_not_released_by_a_stranger_s_reentry(bench):
         return tuple(inner)
 
     assert results(bench.many(program, 30)) == {(False,)}
+
+
+def test_a_thread_started_below_threading_is_under_control(bench):
+    import _thread
+
+    def program(_):
+        said = []
+        done = threading.Lock()
+        done.acquire()
+
+        def say():
+            said.append(threading.current_thread().daemon)
+            done.release()
+
+        _thread.start_new_thread(say, ())
+        with done:
+            return tuple(said)
+
+    runs = bench.many(program, 20)
+    assert results(runs) == {(True,)}
+    assert {len(run.kernel.threads) for run in runs} == {2}

@@ -1,0 +1,59 @@
+"""A signature of the past of an execution, the same for every order of the same independent steps.
+
+Each thread carries a hash of its causal history. An access to a thing mixes the thread's hash with that of the
+thing's last write, and of the reads since where it writes; so two prefixes of executions have equal signatures
+exactly when one becomes the other by swapping neighbouring steps that do not conflict (Mazurkiewicz traces), up to
+collisions of a 64-bit hash. Equal signatures mean equal states, if every conflicting access is reported: locks,
+queues, threads, time, the history's events, and the shared attributes and containers of instrumented modules.
+"""
+
+from __future__ import annotations
+
+from harness.engine.threads import Controlled
+
+__all__ = ["Causality"]
+
+
+class _Thing:
+    """What is known of one accessed thing. `keep` holds the object, so that its identity is not reused meanwhile."""
+
+    __slots__ = ("keep", "reads", "written")
+
+    def __init__(self, keep: object) -> None:
+        self.keep = keep
+        self.written = 0
+        self.reads = 0
+
+
+class Causality:
+    """Hashes the causal past of each thread of one execution."""
+
+    def __init__(self) -> None:
+        self._things: dict[tuple[int, str], _Thing] = {}
+        self.of_thread: dict[int, int] = {}
+
+    def started(self, child: Controlled, parent: Controlled | None) -> None:
+        """A thread begins with its parent's past; its number among the parent's children is part of that past."""
+        past = 0 if parent is None else self.of_thread[parent.number]
+        self.of_thread[child.number] = hash((past, "child"))
+        if parent is not None:
+            self.of_thread[parent.number] = hash((past, "parent"))
+
+    def access(self, thread: Controlled, what: object, name: str = "", *, write: bool = True) -> None:
+        """A thread reads or writes a thing: an object, or one named part of it."""
+        key = (id(what), name)
+        thing = self._things.get(key)
+        if thing is None:
+            thing = self._things[key] = _Thing(what)
+        past = self.of_thread[thread.number]
+        if write:
+            past = hash((past, thing.written, thing.reads))
+            thing.written, thing.reads = past, 0
+        else:
+            past = hash((past, thing.written))
+            thing.reads ^= past
+        self.of_thread[thread.number] = past
+
+    def signature(self, by: Controlled | None) -> int:
+        """The signature of the state, with the thread that could go on without a preemption."""
+        return hash((tuple(sorted(self.of_thread.values())), 0 if by is None else self.of_thread[by.number]))

@@ -1,0 +1,1 @@
+"""Import-time instrumentation: accesses to shared state in named modules become known to the engine."""
