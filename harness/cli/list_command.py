@@ -44,11 +44,11 @@ def _scenarios() -> Iterator[tuple[str, str]]:
 
 
 def _services() -> Iterator[tuple[str, str]]:
+    from harness.cli.planning import default_service  # noqa: PLC0415 - as above
     from harness.execution.services import describe, service_names  # noqa: PLC0415 - as above
-    from harness.suite.plan import ServiceSpec  # noqa: PLC0415 - as above
 
     for name in service_names():
-        record = describe(ServiceSpec(name))
+        record = describe(default_service(name))
         yield name, f"{record.kind}; {', '.join(record.capabilities) or 'no capabilities'}"
 
 

@@ -22,6 +22,7 @@ __all__ = ["COMMANDS", "DEFECT", "UNDECIDED", "USAGE", "main"]
 USAGE, UNDECIDED, DEFECT = 2, 3, 70
 COMMANDS: Mapping[str, str] = {
     "run": "run an acceptance suite and write receipts",
+    "explore": "search one service for schedules that break it",
     "replay": "repeat one failing execution from its token",
     "gate": "decide over receipts: allow or deny, and why",
     "list": "list targets, scenarios, services, invariants or faults",

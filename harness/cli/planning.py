@@ -28,7 +28,7 @@ from scenarios.catalogue import SCENARIOS
 if TYPE_CHECKING:
     from adapters.base import Adapter, ModelFile
 
-__all__ = ["Prepared", "Wishes", "prepare"]
+__all__ = ["Prepared", "Wishes", "default_service", "prepare"]
 
 _TWO_SLOTS = frozenset({"pool", UNSAFE})
 _EXTERNAL = "external:"
@@ -48,6 +48,8 @@ class Wishes:
     slots: int | None = None
     seed: int | None = None
     executions: int | None = None
+    exploration: Budget | None = None
+    """Replaces the suite's budget for the cells, not for the controls."""
     hang_after_s: float | None = None
 
 
@@ -79,7 +81,7 @@ def prepare(wishes: Wishes, switch: StopSwitch) -> Prepared:
         services=_services(wishes, suite),
         scenarios=scenarios,
         controls=controls,
-        budget=_budget(suite, wishes),
+        budget=wishes.exploration or _budget(suite, wishes),
         seed=_seed(wishes, suite),
         hang_after_s=hang_after_s,
     )
@@ -141,7 +143,7 @@ def _portable(target: TargetSpec) -> TargetSpec:
 
 def _services(wishes: Wishes, suite: SuiteFile) -> tuple[ServiceSpec, ...]:
     if not wishes.services:
-        chosen = suite.services or (ServiceSpec("queue"), ServiceSpec("pool", slots=2))
+        chosen = suite.services or (default_service("queue"), default_service("pool"))
     else:
         chosen = tuple(_service(portable_reference(name, Path.cwd()), suite) for name in wishes.services)
     return tuple(_sized(spec, wishes) for spec in chosen)
@@ -151,6 +153,11 @@ def _service(name: str, suite: SuiteFile) -> ServiceSpec:
     for spec in suite.services:
         if spec.name == name:
             return spec
+    return default_service(name)
+
+
+def default_service(name: str) -> ServiceSpec:
+    """The service when nothing else is said of it: one slot, or two where it takes two to be what it is."""
     return ServiceSpec(name, slots=2 if name in _TWO_SLOTS else 1)
 
 

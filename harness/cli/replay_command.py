@@ -15,6 +15,7 @@ from harness.execution.replay import ReplayReport
 from harness.models.errors import ModelError
 from harness.models.reference import resolve
 from harness.schedule import Schedule, TokenError, parse_token
+from harness.suite.plan import instrumented_packages
 from harness.supervisor.blank import reason_of
 from harness.supervisor.cell_file import CellFile
 from harness.supervisor.death import Death
@@ -117,7 +118,8 @@ def _replay(
     found: CellFile, model: ModelFile, schedule: Schedule, args: argparse.Namespace, switch: StopSwitch
 ) -> ReplayReport | Refusal:
     # A replay reports nothing until it is done: each repetition may take as long as the whole is allowed once.
-    staff = Staff(found.cell.target, args.hang_after + 0.5 * args.times, switch)
+    instrument = instrumented_packages(found.cell.service, found.cell.budget)
+    staff = Staff(found.cell.target, args.hang_after + 0.5 * args.times, switch, instrument)
     try:
         with staff.borrowed("cells") as worker:
             if not isinstance(worker, Worker):

@@ -166,6 +166,8 @@ def _say_where(written: Iterable[Written], *, signed: bool) -> None:
     say()
     for item in written:
         say(f"receipt  {item.record.verdict:8} {item.folder}")
+    if any(cell.failures for item in written for cell in item.record.cells):
+        say("Each failure is drawn in its folder's report.html; the command under it in the table replays it.")
     if not signed:
         say(
             "These receipts are unsigned, and the gate refuses them: make a key with `racegate keygen`, run with --key."

@@ -19,7 +19,7 @@ __all__ = ["NUMPY", "PRESETS", "Found", "default_target", "discover", "named_tar
 
 NUMPY = "numpy"
 """The reference adapter: it is always there and proves nothing about a runtime."""
-_BYTES = {"bytes": InputDomain(low=0, high=257, shape=(1, 2048))}
+_BYTES = {"bytes": InputDomain(low=0.0, high=257.0, shape=(1, 2048))}
 _FACES = PUBLISHED[".tflite"]
 _FACE_INPUT = {"input": InputDomain(low=-1.0, high=1.0, shape=(1, 128, 128, 3))}
 PRESETS: Mapping[str, TargetSpec] = {

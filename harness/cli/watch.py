@@ -51,7 +51,9 @@ class PlainWatcher:
         """Executions are too many to log."""
 
     def finished(self, target: str, service: str, result: CellResult) -> None:
-        """Write the line."""
+        """Write the line. A cell that never ran is in the table, with the reason."""
+        if result.verdict is Verdict.NOT_RUN:
+            return
         say(f"{target}  {_short(service)}  {result.scenario}  {result.verdict}  {result.executions} executions")
 
 

@@ -110,6 +110,7 @@ def run_cell(
         few = f"the oracle can tell {len(expectations.recipes)} tasks apart, {2 * run.scenario.tasks} are needed"
         return tally.result(Verdict.UNKNOWN, expectations.unknown or few)
     strategy = make_strategy(cell.budget.strategy, cell.seed, cell.budget.bound, reduce=run.factory.instrumented)
+    tally.bound = strategy.bound
     deadline = time.monotonic() + cell.budget.seconds if cell.budget.seconds else None
     for number in range(cell.budget.executions):
         if deadline is not None and time.monotonic() > deadline:
@@ -141,6 +142,7 @@ class _Tally:
         self._points = 0
         self._in_native = 0
         self.exhausted = False
+        self.bound = -1
         self.pruned = 0
 
     def add(self, number: int, execution: Execution) -> None:
@@ -248,7 +250,7 @@ class _Tally:
             executions=self._executions,
             decision_points=self._points,
             seconds=round(time.monotonic() - self._began, 3),
-            exploration=Exploration(budget.strategy, str(run.cell.seed), budget.bound, self.exhausted),
+            exploration=Exploration(budget.strategy, str(run.cell.seed), self.bound, self.exhausted),
             faults=tuple(FaultTally(kind, count) for kind, count in sorted(self._injected.items())),
             invariants=tuple(
                 InvariantTally(name, self._checked[name], self._violated[name], unknown.get(name, "")) for name in names

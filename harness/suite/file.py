@@ -14,11 +14,21 @@ import msgspec
 from harness.suite.plan import Budget, InputDomain, ServiceSpec, TargetSpec
 from harness.verdict import Verdict
 
-__all__ = ["RELEASE", "ControlEntry", "SuiteError", "SuiteFile", "load_release", "load_suite", "parse_suite"]
+__all__ = [
+    "RELEASE",
+    "ControlEntry",
+    "SuiteError",
+    "SuiteFile",
+    "check_budget",
+    "load_release",
+    "load_suite",
+    "parse_suite",
+]
 
 RELEASE = Path(__file__).parents[2] / "scenarios" / "suites" / "release.toml"
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
-_STRATEGIES = frozenset({"scripted", "random", "pct", "portfolio"})
+_STRATEGIES = ("exhaustive", "pct", "portfolio", "random", "scripted")
+_GRANULARITIES = ("sync", "statement")
 _MAX_EXECUTIONS = 1_000_000
 _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.+?)`(?: - at `\$\.?(.*)`)?$")
 _MISSING_FIELD = re.compile(r"Object missing required field `(.+?)`(?: - at `\$\.?(.*)`)?$")
@@ -116,7 +126,7 @@ def _check(suite: SuiteFile) -> None:
     _require(suite.scenarios, "scenarios: is empty, so nothing would run")
     _require(0 < suite.hang_after < math.inf, "hang_after: must be a positive number of seconds")
     _require(suite.seed is None or 0 <= suite.seed < 2**63, "seed: must be between 0 and 2**63 - 1")
-    _check_budget(suite.budget)
+    check_budget(suite.budget)
     _unique("target", (target.name for target in suite.targets))
     _unique("service", (service.name for service in suite.services))
     for index, target in enumerate(suite.targets):
@@ -127,10 +137,13 @@ def _check(suite: SuiteFile) -> None:
         _check_control(f"control[{index}]", control)
 
 
-def _check_budget(budget: Budget) -> None:
+def check_budget(budget: Budget) -> None:
+    """Check a budget. Raises SuiteError."""
     _require(1 <= budget.executions <= _MAX_EXECUTIONS, f"budget.executions: must be 1 to {_MAX_EXECUTIONS}")
     _require(0 <= budget.seconds < math.inf, "budget.seconds: must be 0 (no limit) or a positive number")
-    _require(budget.strategy in _STRATEGIES, f"budget.strategy: must be one of {', '.join(sorted(_STRATEGIES))}")
+    _require(budget.strategy in _STRATEGIES, f"budget.strategy: must be one of {', '.join(_STRATEGIES)}")
+    _require(budget.granularity in _GRANULARITIES, f"budget.granularity: must be one of {', '.join(_GRANULARITIES)}")
+    _require(-1 <= budget.bound < 100, "budget.bound: must be 0 to 99, or -1 for the strategy's own")  # noqa: PLR2004
 
 
 def _check_target(key: str, target: TargetSpec) -> None:

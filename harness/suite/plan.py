@@ -9,7 +9,7 @@ import msgspec
 
 from harness.verdict import SuiteRecord, Verdict
 
-__all__ = ["Budget", "Cell", "ControlSpec", "InputDomain", "Plan", "ServiceSpec", "TargetSpec"]
+__all__ = ["Budget", "Cell", "ControlSpec", "InputDomain", "Plan", "ServiceSpec", "TargetSpec", "instrumented_packages"]
 
 
 class InputDomain(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -60,6 +60,18 @@ class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """PCT: the depth; exhaustive: the most preemptions; -1 leaves it to the strategy."""
     granularity: str = "sync"
     """Where decisions are made: `sync` (synchronisation and session seams) or `statement` (shared state as well)."""
+
+
+def instrumented_packages(service: ServiceSpec, budget: Budget) -> tuple[str, ...]:
+    """The packages whose shared state a search must see: none unless it decides at statements or leaves states out.
+
+    A service given by file is seen into as well; its name is no package's.
+    """
+    if budget.granularity == "sync" and budget.strategy != "exhaustive":
+        return ()
+    module = service.name.rpartition(":")[0]
+    own = (module,) if module and not module.endswith(".py") else ()
+    return ("harness.service", *own)
 
 
 class Cell(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

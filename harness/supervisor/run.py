@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
-from harness.suite.plan import ControlSpec, Plan, ServiceSpec, TargetSpec
+from harness.suite.plan import Budget, ControlSpec, Plan, ServiceSpec, TargetSpec, instrumented_packages
 from harness.supervisor.blank import unknown_delegate, unknown_runtime
 from harness.supervisor.cell_file import CellFile
 from harness.supervisor.cells import CONTROLS, PlanError, Watcher
@@ -108,7 +108,7 @@ class _Runner:
 
     def _pair(self, target: TargetSpec, model: ModelFile, service: ServiceSpec) -> PairResult:
         pair = Pair(
-            staff=Staff(target, self._plan.hang_after_s, self._switch),
+            staff=self._staff(target, service, self._plan.budget),
             model=model,
             service=service,
             scenarios=self._plan.scenarios,
@@ -116,6 +116,9 @@ class _Runner:
             seed=self._plan.seed,
         )
         return run_pair(pair, self._oracles, self._watcher)
+
+    def _staff(self, target: TargetSpec, service: ServiceSpec, budget: Budget) -> Staff:
+        return Staff(target, self._plan.hang_after_s, self._switch, instrumented_packages(service, budget))
 
     def _run_controls(self, target: TargetSpec, materials: Materials) -> tuple[Proof, ...]:
         wanted = (spec for spec in self._plan.controls if not spec.adapters or target.adapter in spec.adapters)
@@ -130,7 +133,7 @@ class _Runner:
 
     def _compute_control(self, spec: ControlSpec, target: TargetSpec, model: ModelFile) -> Proof:
         pair = Pair(
-            staff=Staff(target, self._plan.hang_after_s, self._switch),
+            staff=self._staff(target, spec.service, spec.budget),
             model=model,
             service=spec.service,
             scenarios=(spec.scenario,),

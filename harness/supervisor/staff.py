@@ -33,10 +33,13 @@ Refusal: TypeAlias = ErrorReport | Death
 
 
 class Staff:
-    """Workers for one target. Used from one thread."""
+    """Workers for one target. Used from one thread. `instrument` names the packages that a search must see into."""
 
-    def __init__(self, target: TargetSpec, hang_after_s: float, switch: StopSwitch) -> None:
+    def __init__(
+        self, target: TargetSpec, hang_after_s: float, switch: StopSwitch, instrument: tuple[str, ...] = ()
+    ) -> None:
         self.target = target
+        self._instrument = instrument
         self._hang_after_s = hang_after_s
         self._switch = switch
 
@@ -49,7 +52,7 @@ class Staff:
         """Start a worker and greet it. Raises WorkerStartError where the command does not exist."""
         worker = Worker(worker_command(self.target.python, self.target.command), self._hang_after_s)
         self._switch.add(worker)
-        hello = worker.ask("hello", HelloParams(PROTOCOL_VERSION, role), Hello)
+        hello = worker.ask("hello", HelloParams(PROTOCOL_VERSION, role, self._instrument), Hello)
         if isinstance(hello, Hello):
             return worker
         self.dismiss(worker)

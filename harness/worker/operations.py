@@ -61,6 +61,10 @@ def _hello(params: HelloParams, _emit: Emit) -> Hello:
         from harness.engine.install import install  # noqa: PLC0415 - never in an oracle worker
 
         install()
+        if params.instrument:
+            from harness.engine.instrument.loader import Instrumenter  # noqa: PLC0415 - where it is asked for
+
+            Instrumenter(params.instrument).activate()
     return Hello(PROTOCOL_VERSION, _version(), platform.python_version(), f"{sys.platform}-{platform.machine()}")
 
 

@@ -73,10 +73,15 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class HelloParams(msgspec.Struct, frozen=True):
-    """The first request. Role `cells` puts the engine in place before user or runtime code is imported."""
+    """The first request. Role `cells` puts the engine in place before user or runtime code is imported.
+
+    `instrument` names packages whose accesses to shared state the engine is to see; a service's own file is seen with
+    them.
+    """
 
     protocol: int
     role: Role
+    instrument: tuple[str, ...] = ()
 
 
 class Hello(msgspec.Struct, frozen=True):

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from harness.engine.instrument.runtime import names
 from harness.engine.instrument.transform import mutable_names, transform
 
-__all__ = ["Instrumenter", "active"]
+__all__ = ["Instrumenter", "active", "refit"]
 
+_LIBRARY = ("queue", "concurrent.futures._base", "concurrent.futures.thread")
+"""Modules of the standard library that read shared state without a lock here and there."""
 _active: list[Instrumenter] = []
 
 
@@ -44,6 +46,8 @@ class Instrumenter(MetaPathFinder):
                 raise RuntimeError(message)
         for package in self._packages:
             self._learn(package)
+        for name in _LIBRARY:
+            refit(sys.modules[name])
         sys.meta_path.insert(0, self)
         _active.append(self)
 
@@ -95,6 +99,37 @@ class Instrumenter(MetaPathFinder):
         """Put the names that instrumented code uses into a module."""
         module.__dict__.update(names())
         self.loaded.add(module.__name__)
+
+
+def refit(module: ModuleType) -> None:
+    """Give the functions of an imported module instrumented code, in place: nothing of it runs again.
+
+    They report and do not decide: what they share is guarded by locks, which do, but for a few reads.
+    """
+    path = str(module.__file__)
+    tree = ast.parse(Path(path).read_bytes(), path)
+    code = compile(transform(tree, mutable_names(tree)), path, "exec", dont_inherit=True)
+    by_name = {each.co_qualname: each for each in _codes(code)}
+    module.__dict__.update(names(decides=False))
+    for function in _functions(module):
+        new = by_name.get(function.__qualname__)
+        if new is not None and new.co_freevars == function.__code__.co_freevars:
+            function.__code__ = new
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield each
+            yield from _codes(each)
+
+
+def _functions(module: ModuleType) -> Iterator[FunctionType]:
+    for value in vars(module).values():
+        if isinstance(value, FunctionType) and value.__module__ == module.__name__:
+            yield value
+        elif isinstance(value, type) and value.__module__ == module.__name__:
+            yield from (each for each in vars(value).values() if isinstance(each, FunctionType))
 
 
 class _Loader(SourceFileLoader):

@@ -16,81 +16,71 @@ CONTAINERS = frozenset({list, dict, set, deque, OrderedDict, defaultdict, Counte
 _READERS = frozenset({"copy", "count", "get", "index", "items", "keys", "values"})
 
 
-def get(thing: Any, name: str) -> Any:
-    """`thing.name`, read."""
-    me = CONTROLLED.get(get_ident())
-    if me is not None:
-        me.kernel.access(me, thing, name, write=False)
-    return getattr(thing, name)
+class Reports:
+    """What the instrumented code of one module calls, with the module's own shared variables.
 
+    With `decides`, each report is a decision point at statement granularity; the standard library's modules only report.
+    """
 
-def write(thing: Any, name: str) -> None:
-    """`thing.name` is about to be written."""
-    me = CONTROLLED.get(get_ident())
-    if me is not None:
-        me.kernel.access(me, thing, name, write=True)
+    def __init__(self, *, decides: bool) -> None:
+        self._decides = decides
 
-
-def call(thing: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
-    """`thing.name(...)`, where the name is one that containers have."""
-    if type(thing) in CONTAINERS:
-        note(thing, write=name not in _READERS)
-    return getattr(thing, name)(*args, **kwargs)
-
-
-def item(container: Any, key: Any) -> Any:
-    """`container[key]`, read."""
-    note(container, write=False)
-    return container[key]
-
-
-def read(value: Any) -> Any:
-    """A value whose contents are about to be looked at: by len(), bool(), `in` or iteration."""
-    note(value, write=False)
-    return value
-
-
-def note(container: Any, *, write: bool) -> None:
-    """Note an access to what a container holds; nothing for any other value."""
-    if type(container) not in CONTAINERS:
-        return
-    me = CONTROLLED.get(get_ident())
-    if me is not None:
-        me.kernel.access(me, container, "", write=write)
-
-
-def change(container: Any) -> None:
-    """What a container holds is about to be changed by an item's store or deletion."""
-    note(container, write=True)
-
-
-class Variables:
-    """The variables of one module that several of its functions share, by name: each name counts as one thing."""
-
-    def variable(self, name: str, value: Any) -> Any:
-        """A variable was read."""
+    def _report(self, thing: object, name: str, *, write: bool) -> None:
         me = CONTROLLED.get(get_ident())
-        if me is not None:
-            me.kernel.access(me, self, name, write=False)
+        if me is None:
+            return
+        if self._decides:
+            me.kernel.access(me, thing, name, write=write)
+        else:
+            me.kernel.touch(me, thing, name, write=write)
+
+    def _report_contents(self, container: Any, *, write: bool) -> None:
+        """An access to what a container holds; nothing for any other value."""
+        if type(container) in CONTAINERS:
+            self._report(container, "", write=write)
+
+    def get(self, thing: Any, name: str) -> Any:
+        """`thing.name`, read."""
+        self._report(thing, name, write=False)
+        return getattr(thing, name)
+
+    def write(self, thing: Any, name: str) -> None:
+        """`thing.name` is about to be written."""
+        self._report(thing, name, write=True)
+
+    def call(self, thing: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        """`thing.name(...)`, where the name is one that containers have."""
+        self._report_contents(thing, write=name not in _READERS)
+        return getattr(thing, name)(*args, **kwargs)
+
+    def item(self, container: Any, key: Any) -> Any:
+        """`container[key]`, read."""
+        self._report_contents(container, write=False)
+        return container[key]
+
+    def change(self, container: Any) -> None:
+        """An item is about to be stored or deleted."""
+        self._report_contents(container, write=True)
+
+    def read(self, value: Any) -> Any:
+        """A value whose contents are about to be looked at: by len(), bool(), `in` or iteration."""
+        self._report_contents(value, write=False)
         return value
 
-    def write(self, name: str) -> None:
-        """A variable is about to be written."""
-        me = CONTROLLED.get(get_ident())
-        if me is not None:
-            me.kernel.access(me, self, name, write=True)
+    def variable(self, name: str, value: Any) -> Any:
+        """A variable that several functions share was read."""
+        self._report(self, name, write=False)
+        return value
+
+    def write_variable(self, name: str) -> None:
+        """A variable that several functions share is about to be written."""
+        self._report(self, name, write=True)
 
 
-def names() -> dict[str, Any]:
+_METHODS = ("call", "change", "get", "item", "read", "variable", "write", "write_variable")
+
+
+def names(*, decides: bool = True) -> dict[str, Any]:
     """What the transformed source of one module refers to."""
-    variables = Variables()
-    return {
-        "_racegate_call": call,
-        "_racegate_change": change,
-        "_racegate_get": get,
-        "_racegate_item": item,
-        "_racegate_read": read,
-        "_racegate_variable": variables.variable,
-        "_racegate_write": write,
-        "_racegate_write_variable": variables.write,
-    }
+    reports = Reports(decides=decides)
+    return {f"_racegate_{name}": getattr(reports, name) for name in _METHODS}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 import threading
 import traceback
 import types
@@ -255,3 +257,46 @@ def test_the_reduction_sees_races_on_plain_attributes(bench, bound):
     full, _ = explore(bench, program, bound, reduce=False)
     assert explore(bench, program, bound, reduce=True)[0] == full
     assert {outcome[0] for outcome in full} == ({1} if bound == 0 else {1, 2})
+
+
+def test_the_library_s_modules_are_refitted_in_place():
+    code = """
+import sys, concurrent.futures, queue
+from harness.engine.install import install
+install()
+from harness.engine.instrument.loader import Instrumenter
+import concurrent.futures.thread as threads
+before = threads._worker.__code__
+Instrumenter([]).activate()
+assert threads._worker.__code__ is not before
+assert "_racegate_get" in threads._worker.__code__.co_names
+with concurrent.futures.ThreadPoolExecutor(2) as executor:
+    assert sorted(executor.map(abs, [-1, -2, 3])) == [1, 2, 3]
+box = queue.PriorityQueue(); box.put(2); box.put(1)
+assert [box.get(), box.get()] == [1, 2]
+try:
+    concurrent.futures.Future().result(timeout=0.01)
+except TimeoutError:
+    print("as before")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "as before\n", done.stderr
+
+
+def test_a_package_is_instrumented_by_import_and_a_late_one_is_refused():
+    code = """
+import harness.engine.install as engine
+engine.install()
+from harness.engine.instrument.loader import Instrumenter
+instrumenter = Instrumenter(["harness.service"])
+instrumenter.activate()
+import harness.service.bounded as bounded
+assert "harness.service.bounded" in instrumenter.loaded
+assert "_racegate_get" in bounded.BoundedService.submit.__code__.co_names
+try:
+    Instrumenter(["harness.service"]).activate()
+except RuntimeError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert "was imported before it could be instrumented" in done.stdout, done.stderr
