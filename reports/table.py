@@ -41,7 +41,7 @@ def _lines(run: RunRecord, *, signed: bool) -> Iterator[str]:
     yield from _columns(_SCENARIO_HEADINGS, [_scenario(cell) for cell in run.cells], right=(2,))
     yield from _controls(run)
     yield ""
-    yield from _columns(_INVARIANT_HEADINGS, list(_invariants(run)), right=(1, 2))
+    yield from _invariants(run)
     yield from _failures(run)
     yield from _findings(run)
     yield ""
@@ -53,11 +53,17 @@ def _scenario(cell: CellResult) -> tuple[str, ...]:
     return cell.scenario, str(cell.verdict), str(cell.executions), reason(cell)
 
 
-def _invariants(run: RunRecord) -> Iterator[tuple[str, ...]]:
-    for total in invariant_totals(run):
-        unknown = "; ".join(f"{scenario} ({why})" for scenario, why in total.unknown)
-        note = unknown or ("" if total.checked else "its premise never occurred: UNKNOWN")
-        yield total.id, str(total.checked), str(total.violated), note
+def _invariants(run: RunRecord) -> Iterator[str]:
+    totals = invariant_totals(run)
+    idle = [total.id for total in totals if not total.checked and not total.unknown]
+    rows = [
+        (total.id, str(total.checked), str(total.violated), "; ".join(f"{name} ({why})" for name, why in total.unknown))
+        for total in totals
+        if total.id not in idle
+    ]
+    yield from _columns(_INVARIANT_HEADINGS, rows, right=(1, 2))
+    if idle:
+        yield from _wrapped("  UNKNOWN   ", f"because its premise never occurred: {', '.join(idle)}")
 
 
 def _controls(run: RunRecord) -> Iterator[str]:

@@ -23,6 +23,7 @@ from harness.supervisor.process import Worker, WorkerStartError
 from harness.supervisor.staff import Refusal, Staff, send_model
 from harness.supervisor.switch import StopSwitch
 from harness.worker.protocol import ReplayParams
+from reports.interleaving import interleaving
 
 if TYPE_CHECKING:
     from adapters.base import ModelFile
@@ -148,8 +149,9 @@ def _tell_report(answer: ReplayReport, times: int) -> int:
     if answer.failure is not None:
         for violation in answer.failure.violations:
             say(f"  {violation.invariant}: {violation.message}")
-        for line in answer.failure.blocked:
-            say(f"  blocked: {line}")
+        say()
+        say(interleaving(answer.failure))
+        say()
     if answer.divergence:
         say(f"the schedule could not be followed: {answer.divergence}")
     if answer.divergence or len(digests) != 1:
