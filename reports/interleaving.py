@@ -18,8 +18,9 @@ _HARNESS = frozenset({"harness", "sweep"})
 def interleaving(failure: Failure) -> str:
     """Draw the execution up to the last event that proves a violation; those events are marked with `>`.
 
-    A step that nobody interrupted stands in one row; one that others came into has a row for its begin (`...` after it) and
-    one for its end (`...` before it). Threads that could never move again follow, each with what it waits for.
+    A step that nobody interrupted stands in one row; one that others came into has a row for its begin (`...` after
+    it) and one for its end (`...` before it). Threads that could never move again follow, each with what it waits
+    for.
     """
     proof = {seq for violation in failure.violations for seq in violation.events}
     last = max(proof, default=len(failure.events))

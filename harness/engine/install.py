@@ -25,6 +25,7 @@ from typing import Any
 from harness.engine.primitives.clock import CLOCKS, ControlledDatetime
 from harness.engine.primitives.lock import Lock, WaiterLock
 from harness.engine.primitives.rlock import RLock
+from harness.engine.primitives.selector import install_selector
 from harness.engine.primitives.simple_queue import SimpleQueue
 from harness.engine.primitives.thread import install_thread, start_new_thread
 from harness.engine.threads import current
@@ -63,6 +64,7 @@ def _replace_bottom() -> None:
     module.local = _threading_local.local
     module.Event.is_set = module.Event.isSet = _is_set
     install_thread()
+    install_selector()
     for name, (_, dual) in CLOCKS.items():
         setattr(time, name, dual)
     queues: Any = queue

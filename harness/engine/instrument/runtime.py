@@ -19,7 +19,7 @@ _READERS = frozenset({"copy", "count", "get", "index", "items", "keys", "values"
 class Reports:
     """What the instrumented code of one module calls, with the module's own shared variables.
 
-    With `decides`, each report is a decision point at statement granularity; the standard library's modules only report.
+    With `decides`, each report is a decision point at statement granularity; the library's modules only report.
     """
 
     def __init__(self, *, decides: bool) -> None:
