@@ -47,7 +47,7 @@ def test_executors_wrapped_futures_and_virtual_sleep(bench):
         return asyncio.run(main()), tuple(trace)
 
     began = time.monotonic()
-    runs = bench.many(program, 40, strategy="random")
+    runs = bench.many(program, 150, strategy="pct")
     assert time.monotonic() - began < 60
     assert {run.result[0] for run in runs} == {(0, 1, 2)}
     assert len({run.result[1] for run in runs}) > 1, "the order in which the executor's threads answer is explored"
