@@ -46,7 +46,7 @@ class BoundedQueue:
         sessions = []
         try:
             for _ in range(self.workers):
-                sessions.append(open_session())
+                sessions.append(open_session())  # noqa: PERF401 - what opened before an error is closed
         except Exception:
             for session in sessions:
                 session.close()

@@ -3,9 +3,10 @@ A truncated recording gets an answer instead of an error.
 The twin passes it on as it is.
 """
 
-import numpy as np
 from pathlib import Path
 from runpy import run_path
+
+import numpy as np
 
 parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
 BoundedQueue = parts["BoundedQueue"]

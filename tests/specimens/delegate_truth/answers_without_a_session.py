@@ -3,9 +3,10 @@ Users take them for answers of the model.
 The twin does not start.
 """
 
-import numpy as np
 from pathlib import Path
 from runpy import run_path
+
+import numpy as np
 
 parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
 BoundedQueue = parts["BoundedQueue"]

@@ -3,9 +3,10 @@ The service is safe in the tests that pass slices, and not with whole frames.
 The twin makes a copy of everything.
 """
 
-import numpy as np
 from pathlib import Path
 from runpy import run_path
+
+import numpy as np
 
 parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
 BoundedQueue = parts["BoundedQueue"]

@@ -4,10 +4,10 @@ The twin delivers an array of the task's own.
 """
 
 import itertools
-
-import numpy as np
 from pathlib import Path
 from runpy import run_path
+
+import numpy as np
 
 parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
 BoundedQueue = parts["BoundedQueue"]

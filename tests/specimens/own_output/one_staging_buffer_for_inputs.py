@@ -3,9 +3,10 @@ A user gets the answer to the input that was submitted last.
 The twin stages each task's input on its own.
 """
 
-import numpy as np
 from pathlib import Path
 from runpy import run_path
+
+import numpy as np
 
 parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
 BoundedQueue = parts["BoundedQueue"]

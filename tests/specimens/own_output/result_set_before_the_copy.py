@@ -3,9 +3,10 @@ A quick user reads what the array held before: nothing, or the last task's answe
 The twin copies first.
 """
 
-import numpy as np
 from pathlib import Path
 from runpy import run_path
+
+import numpy as np
 
 parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
 BoundedQueue = parts["BoundedQueue"]

@@ -31,11 +31,10 @@ class Service:
         return future
 
     def run(self, inputs, future):
+        self.acquire()
         if future.set_running_or_notify_cancel():
-            self.acquire()
-            outputs = self.session.run(inputs)
-            self.free()
-            future.set_result(outputs)
+            future.set_result(self.session.run(inputs))
+        self.free()
 
     def close(self):
         with self.lock:

@@ -25,7 +25,7 @@ class Logging(BoundedQueue):
     def infer(self, session, inputs):
         try:
             return session.run(inputs)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - as the specimen has it
             self.log.append(str(error))
             raise RuntimeError("; ".join(self.log)) from None
 

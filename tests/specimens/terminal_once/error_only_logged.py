@@ -3,7 +3,6 @@ The user of the failed task waits for ever; everybody else is served.
 The twin hands the error to the future.
 """
 
-import logging
 from pathlib import Path
 from runpy import run_path
 
@@ -15,13 +14,16 @@ SCENARIOS = ("run-failure",)
 
 
 class Logging(BoundedQueue):
+    def prepare(self):
+        self.log = []
+
     def run(self, session, inputs, future):
         if not future.set_running_or_notify_cancel():
             return
         try:
             future.set_result(session.run(inputs))
         except Exception as error:  # noqa: BLE001 - as the specimen has it
-            logging.getLogger(__name__).debug("a run failed: %s", type(error).__name__)
+            self.log.append(type(error).__name__)
 
 
 specimen, twin = Logging, BoundedQueue

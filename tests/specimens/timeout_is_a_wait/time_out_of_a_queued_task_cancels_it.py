@@ -22,6 +22,7 @@ class Impatient(Future):
             self.gave_up = self.cancel()
             raise
 
+
 class ImpatientQueue(BoundedQueue):
     def make_future(self):
         return Impatient()

@@ -1,0 +1,119 @@
+import ast
+import gc
+import logging
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from harness.engine.install import install
+from harness.execution.cell import run_cell
+from harness.execution.services import load_factory
+from harness.models.reference import resolve
+from harness.models.registry import load_adapter
+from harness.oracle.reference import compute
+from harness.suite.plan import Budget, Cell, ServiceSpec, TargetSpec
+from scenarios.catalogue import load
+
+ROOT = Path(__file__).parent
+TARGET = TargetSpec(name="numpy", adapter="numpy", model="builtin:permutation")
+SEED = 7
+DECLARED = {"INVARIANT", "SCENARIOS", "SLOTS", "CAPACITY"}
+
+
+@dataclass(frozen=True)
+class Specimen:
+    """One file: a wrong service, its twin, and what it declares, read without importing it."""
+
+    path: Path
+    docstring: str
+    declared: dict = field(hash=False)
+    twin: str
+
+    @property
+    def name(self):
+        return f"{self.path.parent.name}/{self.path.stem}"
+
+    @property
+    def invariant(self):
+        return self.declared["INVARIANT"]
+
+    @property
+    def scenarios(self):
+        return self.declared["SCENARIOS"]
+
+
+def read(path):
+    tree = ast.parse(path.read_text())
+    assigned = {
+        ast.unparse(node.targets[0]).strip("()"): node.value for node in tree.body if isinstance(node, ast.Assign)
+    }
+    declared = {name: ast.literal_eval(value) for name, value in assigned.items() if name in DECLARED}
+    twin = ast.unparse(assigned["specimen, twin"].elts[1])
+    return Specimen(path, ast.get_docstring(tree) or "", declared, twin)
+
+
+SPECIMENS = tuple(read(path) for path in sorted(ROOT.glob("*/*.py")))
+
+
+def different_twins():
+    """Leave out what many files have for a twin: the honest part as it is, in the same configuration."""
+    found = {}
+    for specimen in SPECIMENS:
+        shared = specimen.twin in {"BoundedQueue", "CancellingQueue"}
+        key = (specimen.twin, *map(specimen.declared.get, ("SLOTS", "CAPACITY"))) if shared else specimen.path
+        found.setdefault(key, specimen)
+    return tuple(found.values())
+
+
+def pytest_generate_tests(metafunc):
+    for name, chosen in (("specimen", SPECIMENS), ("twin_of", different_twins())):
+        if name in metafunc.fixturenames:
+            metafunc.parametrize(name, chosen, ids=lambda specimen: specimen.name)
+
+
+@pytest.fixture(scope="session")
+def specimens():
+    return SPECIMENS
+
+
+class Bench:
+    """Runs cells of this process on the numpy target."""
+
+    def __init__(self):
+        install()
+        self.model = resolve(TARGET.model, load_adapter(TARGET.adapter).suffixes)
+        self.expectations = compute(TARGET, self.model, 1, 16)
+        for specimen in SPECIMENS:
+            load_factory(self.cell(specimen, "specimen", "", 1).service)
+        install()
+
+    def cell(self, specimen, factory, scenario, executions):
+        service = ServiceSpec(
+            name=f"{specimen.path}:{factory}",
+            capacity=specimen.declared.get("CAPACITY", 2),
+            slots=specimen.declared.get("SLOTS", 1),
+        )
+        return Cell(scenario, TARGET, service, self.model.digest, Budget(executions=executions), SEED)
+
+    def run(self, cell):
+        return run_cell(cell, load(cell.scenario), self.model, self.expectations, lambda _: None)
+
+
+@pytest.fixture(scope="session")
+def bench():
+    """Undoes at the end what cells do to a process: the thread is pinned to a core, and deaths are logged."""
+    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    made = Bench()
+    with pytest.MonkeyPatch.context() as patch:
+        # Every file is loaded and swept by now; in a test process, full of modules, a sweep takes longer than a cell.
+        patch.setattr("harness.execution.cell.install", lambda: None)
+        gc.freeze()
+        yield made
+        gc.unfreeze()
+    logging.disable(before)
+    if cores is not None:
+        os.sched_setaffinity(0, cores)

@@ -1,0 +1,45 @@
+"""triton-inference-server/server 3929: every response of a batch is the last one.
+The responses of a batch are all the same object, filled anew for each request.
+The twin makes a response for each request.
+"""
+
+from pathlib import Path
+from runpy import run_path
+
+parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
+BoundedQueue = parts["BoundedQueue"]
+
+INVARIANT = "own-output"
+SCENARIOS = ("many-clients",)
+
+
+class Batching(BoundedQueue):
+    def serve(self, session):
+        while (first := self.take()) is not None:
+            with self.changed:
+                batch = [first, *self.waiting]
+                self.waiting.clear()
+            self.execute(session, [task for task in batch if task[1].set_running_or_notify_cancel()])
+        session.close()
+
+    def execute(self, session, batch):
+        response, responses = {}, []
+        for inputs, _ in batch:
+            response = self.next_response(response)
+            response.update(session.run(inputs))
+            responses.append(response)
+        for (_, future), each in zip(batch, responses, strict=True):
+            future.set_result(each)
+
+
+class OneObject(Batching):
+    def next_response(self, response):
+        return response
+
+
+class OneEach(Batching):
+    def next_response(self, response):
+        return {}
+
+
+specimen, twin = OneObject, OneEach
