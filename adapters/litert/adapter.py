@@ -140,7 +140,7 @@ class LiteRTAdapter(_InterpreterAdapter):
 
     name: ClassVar[str] = "litert"
     package: ClassVar[str] = "ai_edge_litert"
-    install: ClassVar[str] = "pip install 'racegate[litert]'"
+    install: ClassVar[str] = "pip install ai-edge-litert"
     libraries: ClassVar[tuple[str, ...]] = ("libpywrap_litert_common*", "_pywrap_litert_interpreter_wrapper*")
 
     def hindrance(self) -> str:
@@ -153,7 +153,7 @@ class TFLiteRuntimeAdapter(_InterpreterAdapter):
 
     name: ClassVar[str] = "tflite"
     package: ClassVar[str] = "tflite_runtime"
-    install: ClassVar[str] = "pip install 'racegate[tflite]' (Python 3.11), or racegate[litert], its successor"
+    install: ClassVar[str] = "pip install tflite-runtime 'numpy<2' (Python 3.11), or ai-edge-litert, its successor"
     libraries: ClassVar[tuple[str, ...]] = ("_pywrap_tensorflow_interpreter_wrapper*",)
 
     def hindrance(self) -> str:

@@ -35,7 +35,7 @@ from adapters.options import OptionReader
 
 __all__ = ["OnnxRuntimeAdapter"]
 
-_INSTALL = "pip install 'racegate[onnxruntime]'"
+_INSTALL = "pip install onnxruntime"
 _LEVELS = {
     "all": "ORT_ENABLE_ALL",
     "extended": "ORT_ENABLE_EXTENDED",

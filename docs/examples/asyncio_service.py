@@ -1,6 +1,6 @@
 """An asyncio loop on a thread of its own, with one session behind an `asyncio.Lock`.
 
-    racegate run --service docs/examples/asyncio_service.py:factory
+racegate run --service docs/examples/asyncio_service.py:factory
 """
 
 import asyncio

@@ -55,7 +55,7 @@ def execute(args: argparse.Namespace) -> int:
             return UNDECIDED
         targets, missing = _targets(installed)
         if not targets:
-            complain("no runtime is installed, so there is nothing to show: pip install 'racegate[onnxruntime,litert]'")
+            complain("no runtime is installed, so there is nothing to show: pip install onnxruntime ai-edge-litert")
             return UNDECIDED
         args.out.mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix=f"demo-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-", dir=args.out))

@@ -51,6 +51,7 @@ class Wishes:
     exploration: Budget | None = None
     """Replaces the suite's budget for the cells, not for the controls."""
     hang_after_s: float | None = None
+    challenge: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +85,7 @@ def prepare(wishes: Wishes, switch: StopSwitch) -> Prepared:
         budget=wishes.exploration or _budget(suite, wishes),
         seed=_seed(wishes, suite),
         hang_after_s=hang_after_s,
+        challenge=wishes.challenge or None,
     )
     return Prepared(plan=plan, materials=materials, notes=notes, proves_nothing=proves_nothing)
 
@@ -102,7 +104,7 @@ def _targets(
     present = tuple(default_target(item.adapter) for item in found if not item.problem)
     if present:
         return present, notes, False
-    install = next((item.install for item in found if item.install), "pip install 'racegate[onnxruntime]'")
+    install = next((item.install for item in found if item.install), "pip install onnxruntime")
     warning = f"no runtime is installed: the numpy target proves nothing about a runtime. Install one: {install}"
     return (default_target(NUMPY),), (*notes, warning), True
 

@@ -145,7 +145,8 @@ def _tell(answer: ReplayReport | Refusal, times: int) -> int:
 
 def _tell_report(answer: ReplayReport, times: int) -> int:
     digests = sorted(set(answer.digests))
-    say(f"{times} replays, {len(digests)} distinct histories: {', '.join(digest[:12] for digest in digests)}")
+    many, kinds = ("replay" if times == 1 else "replays"), ("history" if len(digests) == 1 else "different histories")
+    say(f"{times} {many}, {len(digests)} {kinds}: {', '.join(digest[:12] for digest in digests)}")
     if answer.failure is not None:
         for violation in answer.failure.violations:
             say(f"  {violation.invariant}: {violation.message}")

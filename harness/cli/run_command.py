@@ -41,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, default=Path("out"), metavar="DIR", help="where receipts go (default out)")
     parser.add_argument("--seed", type=int, metavar="N", help="default: a fresh one")
     parser.add_argument("--executions", type=int, metavar="N", help="executions a cell")
+    parser.add_argument("--challenge", metavar="TEXT", help="put the gate's challenge into the receipts")
     parser.add_argument("--key", type=Path, metavar="FILE", help="sign receipts with this private key")
     parser.add_argument("--verbose", action="store_true", help="show what a worker that died wrote last")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="targets at a time (default 2)")
@@ -88,6 +89,7 @@ def _wishes(args: argparse.Namespace) -> Wishes:
         seed=args.seed,
         executions=args.executions,
         hang_after_s=args.hang_after,
+        challenge=args.challenge,
     )
 
 

@@ -250,7 +250,7 @@ class _Tally:
             executions=self._executions,
             decision_points=self._points,
             seconds=round(time.monotonic() - self._began, 3),
-            exploration=Exploration(budget.strategy, str(run.cell.seed), self.bound, self.exhausted),
+            exploration=Exploration(budget.strategy, str(run.cell.seed), self.bound, self.exhausted, self.pruned),
             faults=tuple(FaultTally(kind, count) for kind, count in sorted(self._injected.items())),
             invariants=tuple(
                 InvariantTally(name, self._checked[name], self._violated[name], unknown.get(name, "")) for name in names

@@ -72,6 +72,7 @@ class ControlledScript:
             slots=options.slots,
             delegate=DelegatePolicy.PREFER if fallback else DelegatePolicy.REQUIRE,
             observer=ToldByService(recorder),
+            options=options.options,
         )
         call = recorder.next_call()
         declared = bound if factory.capacity >= 0 else -1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -22,13 +23,15 @@ class ServiceConfig:
     """The configuration of a queue or a pool.
 
     `capacity` is how many accepted tasks may wait; those that run do not count. `slots` is how many sessions there are,
-    each with its own worker thread. Raises TypeError or ValueError for a value that makes no service.
+    each with its own worker thread. `options` are for a user's own service, as its suite sets them; ours take none.
+    Raises TypeError or ValueError for a value that makes no service.
     """
 
     capacity: int
     slots: int = 1
     delegate: DelegatePolicy = DelegatePolicy.REQUIRE
     observer: Observer = field(default_factory=NullObserver, repr=False)
+    options: Mapping[str, bool | int | str] = field(default_factory=dict[str, bool | int | str])
 
     def __post_init__(self) -> None:
         _at_least_one("capacity", self.capacity)

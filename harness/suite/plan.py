@@ -120,3 +120,4 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     budget: Budget = Budget()
     seed: int = 0
     hang_after_s: float = 30.0
+    challenge: str | None = None

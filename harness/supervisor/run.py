@@ -161,7 +161,8 @@ class _Runner:
             finished_on=timestamp(),
             mode="controlled",
             attempt=1,
-            model_name=model.name,
+            # a built-in model says so: it is a control, and nobody's own model is covered by it
+            model_name=target.model if target.model.startswith("builtin:") else model.name,
             model_digest=model.digest,
             seed=str(self._plan.seed),
             runtime=expected.runtime if expected else unknown_runtime(target),
@@ -173,6 +174,7 @@ class _Runner:
             cells=result.cells,
             controls=controls,
             interrupted=self._switch.pulled,
+            challenge=self._plan.challenge,
         )
 
 

@@ -178,7 +178,8 @@ def _usage_errors(what: str) -> Generator[None]:
     except OperationError:
         raise
     except Exception as error:
-        message = f"{what}: {_one_line(error) or type(error).__name__}"
+        said = _one_line(error) or type(error).__name__
+        message = said if said.startswith((what, "no ")) else f"{what}: {said}"
         raise OperationError(kind="usage", error_class=type(error).__name__, message=message) from error
 
 

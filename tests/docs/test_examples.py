@@ -168,8 +168,8 @@ def test_every_file_shown_is_the_file(path):
 
 
 def test_refreshing_is_needed_when_an_output_changes():
-    shown = "$ racegate replay rg1.0123456789ab.01234567.1-2-3\n1 replays, 1 distinct histories: 0123456789ab\n"
+    shown = "$ racegate replay rg1.0123456789ab.01234567.1-2-3\n1 replay, 1 history: 0123456789ab\n"
     same = shown.replace("0123456789ab", "ba9876543210")
     assert normal(shown) == normal(same)
     assert normal(shown) != normal(shown.replace("1-2-3", "1-2-4"))
-    assert normal(shown) != normal(shown.replace("1 distinct", "2 distinct"))
+    assert normal(shown) != normal(shown.replace("1 history", "2 different histories"))

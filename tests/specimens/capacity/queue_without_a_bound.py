@@ -5,7 +5,12 @@ The twin hands the bound to the queue.
 
 import threading
 from concurrent.futures import Future
+from pathlib import Path
 from queue import Queue
+from runpy import run_path
+
+parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
+settle = parts["settle"]
 
 INVARIANT = "capacity"
 SCENARIOS = ("queue-full",)
@@ -33,7 +38,7 @@ class Service:
         while task := self.tasks.get():
             inputs, future = task
             if future.set_running_or_notify_cancel():
-                future.set_result(session.run(inputs))
+                settle(future, session.run, inputs)
         session.close()
 
     def close(self):

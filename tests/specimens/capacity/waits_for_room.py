@@ -5,7 +5,12 @@ The twin refuses at once.
 
 import threading
 from concurrent.futures import Future
+from pathlib import Path
 from queue import Full, SimpleQueue
+from runpy import run_path
+
+parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
+settle = parts["settle"]
 
 INVARIANT = "capacity"
 SCENARIOS = ("queue-full",)
@@ -37,7 +42,7 @@ class Service:
             self.places.release()
             inputs, future = task
             if future.set_running_or_notify_cancel():
-                future.set_result(session.run(inputs))
+                settle(future, session.run, inputs)
         session.close()
 
     def close(self):

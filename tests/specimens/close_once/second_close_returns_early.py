@@ -5,7 +5,12 @@ The twin's second close waits for the first.
 
 import threading
 from concurrent.futures import Future
+from pathlib import Path
 from queue import Queue
+from runpy import run_path
+
+parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
+settle = parts["settle"]
 
 INVARIANT = "close-once"
 SCENARIOS = ("close-from-two-threads",)
@@ -31,7 +36,7 @@ class Textbook:
         while task := self.tasks.get():
             inputs, future = task
             if future.set_running_or_notify_cancel():
-                future.set_result(session.run(inputs))
+                settle(future, session.run, inputs)
         session.close()
 
     def begin_closing(self):

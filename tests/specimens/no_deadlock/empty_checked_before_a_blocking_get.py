@@ -5,7 +5,12 @@ The twin gets without blocking.
 
 import threading
 from concurrent.futures import Future
+from pathlib import Path
 from queue import Empty, Queue
+from runpy import run_path
+
+parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
+settle = parts["settle"]
 
 INVARIANT = "no-deadlock"
 SCENARIOS = ("close-from-two-threads",)
@@ -42,7 +47,7 @@ class Pool:
 
     def run(self, session, inputs, future):
         if future.set_running_or_notify_cancel():
-            future.set_result(session.run(inputs))
+            settle(future, session.run, inputs)
 
     def close(self):
         with self.lock:

@@ -5,6 +5,11 @@ The twin takes them in one order.
 
 import threading
 from concurrent.futures import Future
+from pathlib import Path
+from runpy import run_path
+
+parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
+settle = parts["settle"]
 
 INVARIANT = "no-deadlock"
 SCENARIOS = ("submit-races-close",)
@@ -37,7 +42,7 @@ class TwoLocks:
                 break
             inputs, future = task
             if future.set_running_or_notify_cancel():
-                future.set_result(session.run(inputs))
+                settle(future, session.run, inputs)
         session.close()
 
     def close(self):

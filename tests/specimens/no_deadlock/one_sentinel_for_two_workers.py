@@ -5,7 +5,12 @@ The twin's worker passes the sentinel on.
 
 import threading
 from concurrent.futures import Future
+from pathlib import Path
 from queue import SimpleQueue
+from runpy import run_path
+
+parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
+settle = parts["settle"]
 
 INVARIANT = "no-deadlock"
 SCENARIOS = ("close-twice",)
@@ -35,7 +40,7 @@ class Pool:
         while task := self.tasks.get():
             inputs, future = task
             if future.set_running_or_notify_cancel():
-                future.set_result(session.run(inputs))
+                settle(future, session.run, inputs)
         self.after_sentinel()
         session.close()
 

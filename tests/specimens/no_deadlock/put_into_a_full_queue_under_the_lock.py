@@ -5,7 +5,12 @@ The twin puts outside the lock.
 
 import threading
 from concurrent.futures import Future
+from pathlib import Path
 from queue import Queue
+from runpy import run_path
+
+parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
+settle = parts["settle"]
 
 INVARIANT = "no-deadlock"
 SCENARIOS = ("many-clients",)
@@ -25,11 +30,14 @@ class Service:
         while task := self.tasks.get():
             inputs, future = task
             if future.set_running_or_notify_cancel():
-                outputs = session.run(inputs)
-                with self.lock:
-                    self.served += 1
-                future.set_result(outputs)
+                settle(future, self.infer, session, inputs)
         session.close()
+
+    def infer(self, session, inputs):
+        outputs = session.run(inputs)
+        with self.lock:
+            self.served += 1
+        return outputs
 
     def close(self):
         with self.closing:

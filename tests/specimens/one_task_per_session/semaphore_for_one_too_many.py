@@ -5,7 +5,12 @@ The twin has as many permits as sessions.
 
 import threading
 from concurrent.futures import Future
+from pathlib import Path
 from queue import SimpleQueue
+from runpy import run_path
+
+parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
+settle = parts["settle"]
 
 INVARIANT = "one-task-per-session"
 SCENARIOS = ("many-clients",)
@@ -38,7 +43,7 @@ class Pool:
             inputs, future = task
             with self.permits:
                 if future.set_running_or_notify_cancel():
-                    future.set_result(self.sessions[0].run(inputs))
+                    settle(future, self.sessions[0].run, inputs)
 
     def close(self):
         with self.lock:

@@ -5,7 +5,12 @@ The twin gives it back when the call has returned.
 
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 from queue import Queue
+from runpy import run_path
+
+parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
+settle = parts["settle"]
 
 INVARIANT = "one-task-per-session"
 SCENARIOS = ("wait-timeout",)
@@ -50,7 +55,7 @@ class Pool:
         if self.times_out:
             future.give_back = give_back
         if future.set_running_or_notify_cancel():
-            future.set_result(session.run(inputs))
+            settle(future, session.run, inputs)
         give_back()
 
     def close(self):

@@ -5,7 +5,12 @@ The twin opens a session for each worker.
 
 import threading
 from concurrent.futures import Future
+from pathlib import Path
 from queue import SimpleQueue
+from runpy import run_path
+
+parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
+settle = parts["settle"]
 
 INVARIANT = "one-task-per-session"
 SCENARIOS = ("many-clients",)
@@ -37,7 +42,7 @@ class Service:
         while task := self.tasks.get():
             inputs, future = task
             if future.set_running_or_notify_cancel():
-                future.set_result(session.run(inputs))
+                settle(future, session.run, inputs)
 
     def close(self):
         with self.lock:

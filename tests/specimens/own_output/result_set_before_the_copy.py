@@ -19,21 +19,26 @@ class Late(BoundedQueue):
     def run(self, session, inputs, future):
         if not future.set_running_or_notify_cancel():
             return
-        outputs = session.run(inputs)
-        delivered = {name: np.zeros_like(array) for name, array in outputs.items()}
-        future.set_result(delivered)
-        for name, array in outputs.items():
-            np.copyto(delivered[name], array)
-
-
-class InTime(BoundedQueue):
-    def run(self, session, inputs, future):
-        if not future.set_running_or_notify_cancel():
+        try:
+            outputs = session.run(inputs)
+        except Exception as error:  # noqa: BLE001 - a failed run is its task's outcome
+            future.set_exception(error)
             return
-        outputs = session.run(inputs)
         delivered = {name: np.zeros_like(array) for name, array in outputs.items()}
+        self.deliver(future, delivered, outputs)
+
+    def deliver(self, future, delivered, outputs):
+        future.set_result(delivered)
+        self.copy(delivered, outputs)
+
+    def copy(self, delivered, outputs):
         for name, array in outputs.items():
             np.copyto(delivered[name], array)
+
+
+class InTime(Late):
+    def deliver(self, future, delivered, outputs):
+        self.copy(delivered, outputs)
         future.set_result(delivered)
 
 

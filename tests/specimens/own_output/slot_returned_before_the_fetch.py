@@ -17,17 +17,16 @@ class Pool:
 
     def __init__(self, open_session, config):
         self.sessions = LifoQueue()
-        for _ in range(1):
-            self.sessions.put(open_session())
+        self.sessions.put(open_session())
         self.executor = ThreadPoolExecutor(self.workers)
-        self.closed = threading.Lock()
+        self.closing = threading.Lock()
 
     def submit(self, inputs):
         return self.executor.submit(self.run, {name: array.copy() for name, array in inputs.items()})
 
     def close(self):
         self.executor.shutdown()
-        with self.closed:
+        with self.closing:
             while not self.sessions.empty():
                 self.sessions.get().close()
 

@@ -6,6 +6,11 @@ The twin passes the session on under a lock.
 import threading
 import time
 from concurrent.futures import Future
+from pathlib import Path
+from runpy import run_path
+
+parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
+settle = parts["settle"]
 
 INVARIANT = "owner-thread"
 SCENARIOS = ("many-clients",)
@@ -33,7 +38,7 @@ class Service:
     def run(self, inputs, future):
         self.acquire()
         if future.set_running_or_notify_cancel():
-            future.set_result(self.session.run(inputs))
+            settle(future, self.session.run, inputs)
         self.free()
 
     def close(self):

@@ -5,7 +5,12 @@ The twin calls it when the task has its outcome.
 
 import threading
 from concurrent.futures import Future
+from pathlib import Path
 from queue import Queue
+from runpy import run_path
+
+parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
+settle = parts["settle"]
 
 INVARIANT = "release-after-drain"
 SCENARIOS = ("close-during-run",)
@@ -29,7 +34,7 @@ class Joined:
 
     def run(self, inputs, future):
         if future.set_running_or_notify_cancel():
-            future.set_result(self.session.run(inputs))
+            settle(future, self.session.run, inputs)
 
     def close(self):
         with self.lock:

@@ -5,6 +5,11 @@ The twin counts a task until it has its outcome.
 
 import threading
 from concurrent.futures import Future
+from pathlib import Path
+from runpy import run_path
+
+parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
+settle = parts["settle"]
 
 INVARIANT = "release-after-drain"
 SCENARIOS = ("close-during-run",)
@@ -37,7 +42,7 @@ class Counting:
                 self.running = 1
                 self.changed.notify_all()
             if future.set_running_or_notify_cancel():
-                future.set_result(self.session.run(inputs))
+                settle(future, self.session.run, inputs)
             with self.changed:
                 self.running = 0
                 self.changed.notify_all()

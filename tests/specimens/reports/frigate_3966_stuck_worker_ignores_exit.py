@@ -5,7 +5,12 @@ The twin's `get` returns now and then.
 
 import threading
 from concurrent.futures import Future
+from pathlib import Path
 from queue import Empty, Queue
+from runpy import run_path
+
+parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
+settle = parts["settle"]
 
 INVARIANT = "no-deadlock"
 SCENARIOS = ("close-twice",)
@@ -34,7 +39,7 @@ class Detector:
             except Empty:
                 continue
             if future.set_running_or_notify_cancel():
-                future.set_result(session.run(inputs))
+                settle(future, session.run, inputs)
         session.close()
 
     def close(self):

@@ -5,6 +5,11 @@ The twin gives the interpreter to one request at a time.
 
 import threading
 from concurrent.futures import Future
+from pathlib import Path
+from runpy import run_path
+
+parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
+settle = parts["settle"]
 
 INVARIANT = "one-task-per-session"
 SCENARIOS = ("many-clients",)
@@ -30,7 +35,7 @@ class Server:
 
     def answer(self, inputs, future):
         if future.set_running_or_notify_cancel():
-            future.set_result(self.interpreter.run(inputs))
+            settle(future, self.interpreter.run, inputs)
 
     def close(self):
         with self.lock:

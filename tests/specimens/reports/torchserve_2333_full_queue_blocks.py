@@ -6,6 +6,11 @@ The twin answers at once.
 import queue
 import threading
 from concurrent.futures import Future
+from pathlib import Path
+from runpy import run_path
+
+parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
+settle = parts["settle"]
 
 INVARIANT = "capacity"
 SCENARIOS = ("queue-full",)
@@ -33,7 +38,7 @@ class Frontend:
         while job := self.jobs.get():
             inputs, future = job
             if future.set_running_or_notify_cancel():
-                future.set_result(session.run(inputs))
+                settle(future, session.run, inputs)
         session.close()
 
     def close(self):

@@ -6,6 +6,11 @@ The twin clears first and looks then.
 import threading
 from collections import deque
 from concurrent.futures import Future
+from pathlib import Path
+from runpy import run_path
+
+parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
+settle = parts["settle"]
 
 INVARIANT = "terminal-once"
 SCENARIOS = ("hidden-state",)
@@ -33,7 +38,7 @@ class EventQueue:
         while self.tasks:
             inputs, future = self.tasks.popleft()
             if future.set_running_or_notify_cancel():
-                future.set_result(session.run(inputs))
+                settle(future, session.run, inputs)
 
     def close(self):
         with self.lock:

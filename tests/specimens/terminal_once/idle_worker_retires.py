@@ -5,7 +5,12 @@ The twin's worker retires under the lock, and only if nothing waits.
 
 import threading
 from concurrent.futures import Future
+from pathlib import Path
 from queue import Empty, Queue
+from runpy import run_path
+
+parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
+settle = parts["settle"]
 
 INVARIANT = "terminal-once"
 SCENARIOS = ("hidden-state",)
@@ -39,7 +44,7 @@ class OnDemand:
                     return
                 continue
             if future.set_running_or_notify_cancel():
-                future.set_result(self.session.run(inputs))
+                settle(future, self.session.run, inputs)
 
     def close(self):
         with self.lock:

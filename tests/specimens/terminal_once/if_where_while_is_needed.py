@@ -5,6 +5,11 @@ The twin looks again until there is something.
 
 import threading
 from concurrent.futures import Future
+from pathlib import Path
+from runpy import run_path
+
+parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
+settle = parts["settle"]
 
 INVARIANT = "terminal-once"
 SCENARIOS = ("cancel-races-completion",)
@@ -52,7 +57,7 @@ class ConditionQueue:
                     break
                 inputs, future = self.waiting.pop(0)
                 future.set_running_or_notify_cancel()
-            future.set_result(session.run(inputs))
+            settle(future, session.run, inputs)
         session.close()
 
     def close(self):

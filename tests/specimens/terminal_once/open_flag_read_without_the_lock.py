@@ -5,7 +5,12 @@ The twin reads the flag and puts the task under one lock.
 
 import threading
 from concurrent.futures import Future
+from pathlib import Path
 from queue import Queue
+from runpy import run_path
+
+parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
+settle = parts["settle"]
 
 INVARIANT = "terminal-once"
 SCENARIOS = ("submit-races-close",)
@@ -23,7 +28,7 @@ class Textbook:
         while task := self.tasks.get():
             inputs, future = task
             if future.set_running_or_notify_cancel():
-                future.set_result(session.run(inputs))
+                settle(future, session.run, inputs)
         session.close()
 
     def put(self, inputs):

@@ -7,7 +7,12 @@ import itertools
 import math
 import threading
 from concurrent.futures import Future
+from pathlib import Path
 from queue import PriorityQueue
+from runpy import run_path
+
+parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
+settle = parts["settle"]
 
 INVARIANT = "terminal-once"
 SCENARIOS = ("close-from-two-threads",)
@@ -35,7 +40,7 @@ class Prioritised:
         while (task := self.tasks.get())[1] is not None:
             _, inputs, future = task
             if future.set_running_or_notify_cancel():
-                future.set_result(session.run(inputs))
+                settle(future, session.run, inputs)
         session.close()
 
     def close(self):

@@ -5,7 +5,12 @@ The twin stops only when the queue is empty as well.
 
 import threading
 from concurrent.futures import Future
+from pathlib import Path
 from queue import Empty, Queue
+from runpy import run_path
+
+parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
+settle = parts["settle"]
 
 INVARIANT = "terminal-once"
 SCENARIOS = ("close-from-two-threads",)
@@ -34,7 +39,7 @@ class Polling:
             except Empty:
                 continue
             if future.set_running_or_notify_cancel():
-                future.set_result(session.run(inputs))
+                settle(future, session.run, inputs)
         session.close()
 
     def close(self):

@@ -6,6 +6,11 @@ The twin asks `set_running_or_notify_cancel`.
 import queue
 import threading
 from concurrent.futures import Future
+from pathlib import Path
+from runpy import run_path
+
+parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
+settle = parts["settle"]
 
 INVARIANT = "terminal-once"
 SCENARIOS = ("cancel-races-completion",)
@@ -33,7 +38,7 @@ class Textbook:
         while task := self.tasks.get():
             inputs, future = task
             if self.may_run(future):
-                future.set_result(session.run(inputs))
+                settle(future, session.run, inputs)
         session.close()
 
     def close(self):
