@@ -14,16 +14,16 @@ def failing_run_with_others_waiting(script: Script) -> None:
 
     Claim: what shares a queue or a batch with a failed task is still run, each error speaks of its own task, and
         afterwards there is as much room as before.
-    Interleaving: the workers are held inside `invoke` while two more tasks are queued; once they are let go, the next
+    Interleaving: the workers are held inside `invoke` while two more tasks are queued; once they are let go, the first
         two runs fail. Then the workers are held again, and one more task is queued.
     Expected: two FAILED, every other accepted task SUCCEEDED with its own output.
     """
     service = script.open_service(capacity=QUEUED)
+    for _ in range(FAILURES):
+        script.arm("run-failure")
     gate = script.hold("invoke")
     tasks = _occupy(script, service, gate)
     tasks += [service.submit(script.task()) for _ in range(QUEUED)]
-    for _ in range(FAILURES):
-        script.arm("run-failure")
     gate.open()
     outcomes = [task.result().kind for task in tasks]
     script.expect(outcomes.count("FAILED") == FAILURES, "terminal-once", "two failed runs fail two tasks")

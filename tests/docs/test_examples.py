@@ -115,6 +115,11 @@ def missing(block: Block) -> str:
     return needs[1] if needs and importlib.util.find_spec(MODULES[needs[1]]) is None else ""
 
 
+def key(name: str) -> str:
+    """A token without the digits of the code, which every edit of a service or scenario changes."""
+    return re.sub(r"^(rg1\.[0-9a-f]{12})\.[0-9a-f]{8}\.", r"\1.", name)
+
+
 def produced(block: Block, shell, made: dict[str, str]) -> tuple[str, int]:
     """The block as it comes out now. `made` maps names that the document shows to those of this run.
 
@@ -123,14 +128,14 @@ def produced(block: Block, shell, made: dict[str, str]) -> tuple[str, int]:
     lines, code = [], 0
     default = next((name for name in made.values() if REFRESH and name.startswith("rg1.")), "")
     for command in block.commands:
-        actual = NAMES.sub(lambda name: made.get(name[0], default or name[0]), command)
+        actual = NAMES.sub(lambda name: made.get(key(name[0]), default or name[0]), command)
         done = shell(actual)
         lines += [f"$ {actual}", *done.stdout.splitlines()]
         code = done.returncode
     text = "\n".join(lines) + "\n"
     names = NAMES.findall(text)
-    made.update(zip(NAMES.findall(block.text), names, strict=False))
-    made.update((name, name) for name in names)
+    made.update(zip(map(key, NAMES.findall(block.text)), names, strict=False))
+    made.update((key(name), name) for name in names)
     return text, code
 
 

@@ -44,7 +44,7 @@ def test_a_model_with_hidden_state_is_named(racegate):
     done = run(racegate, "--model", "builtin:stateful", "--scenario", "many-clients")
     assert done.verdicts == {"many-clients": "UNKNOWN"}
     assert "hidden state" in said(done)
-    assert "stateful.json" in said(done)
+    assert "model builtin:stateful" in said(done)
     (entry,) = done.predicate["scenarios"]
     (own_output,) = (tally for tally in entry["invariants"] if tally["id"] == "own-output")
     assert (own_output["checked"], own_output["violated"]) == (0, 0)

@@ -43,15 +43,7 @@ class BoundedQueue:
 
     def open_sessions(self, open_session):
         """Open one session for each worker, or none."""
-        sessions = []
-        try:
-            for _ in range(self.workers):
-                sessions.append(open_session())  # noqa: PERF401 - what opened before an error is closed
-        except Exception:
-            for session in sessions:
-                session.close()
-            raise
-        return sessions
+        return open_all(open_session, self.workers)
 
     def submit(self, inputs):
         """Accept one task, or raise ClosedError or FullError."""
@@ -168,3 +160,16 @@ def settle_unless_cancelled(future, run, *args):
         settle(future, run, *args)
     except InvalidStateError:
         return
+
+
+def open_all(open_session, count):
+    """Open that many sessions, or none: if one does not open, those that did are closed again."""
+    sessions = []
+    try:
+        for _ in range(count):
+            sessions.append(open_session())  # noqa: PERF401 - what opened before an error is closed
+    except Exception:
+        for session in sessions:
+            session.close()
+        raise
+    return sessions

@@ -5,7 +5,12 @@ The twin waits for the tasks first.
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from queue import LifoQueue
+from runpy import run_path
+
+parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
+open_all = parts["open_all"]
 
 INVARIANT = "close-once"
 SCENARIOS = ("close-during-run",)
@@ -17,8 +22,8 @@ class Pool:
 
     def __init__(self, open_session, config):
         self.sessions = LifoQueue()
-        for _ in range(self.workers):
-            self.sessions.put(open_session())
+        for session in open_all(open_session, self.workers):
+            self.sessions.put(session)
         self.executor = ThreadPoolExecutor(self.workers)
         self.closing = threading.Lock()
 

@@ -11,6 +11,7 @@ from runpy import run_path
 
 parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
 settle = parts["settle"]
+open_all = parts["open_all"]
 
 INVARIANT = "no-deadlock"
 SCENARIOS = ("close-twice",)
@@ -24,7 +25,9 @@ class Pool:
         self.tasks = SimpleQueue()
         self.lock = threading.Lock()
         self.open = True
-        self.threads = [threading.Thread(target=self.serve, args=(open_session(),)) for _ in range(self.workers)]
+        self.threads = [
+            threading.Thread(target=self.serve, args=(session,)) for session in open_all(open_session, self.workers)
+        ]
         for thread in self.threads:
             thread.start()
 

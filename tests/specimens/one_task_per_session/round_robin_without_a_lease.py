@@ -6,6 +6,11 @@ The twin takes the lock of the session whose turn it is.
 import itertools
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from runpy import run_path
+
+parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
+open_all = parts["open_all"]
 
 INVARIANT = "one-task-per-session"
 SCENARIOS = ("many-clients",)
@@ -16,7 +21,7 @@ class RoundRobin:
     workers = 2
 
     def __init__(self, open_session, config):
-        self.sessions = [(open_session(), threading.Lock()) for _ in range(self.workers)]
+        self.sessions = [(session, threading.Lock()) for session in open_all(open_session, self.workers)]
         self.turn = itertools.cycle(self.sessions)
         self.executor = ThreadPoolExecutor(self.workers)
         self.closing = threading.Lock()

@@ -5,7 +5,12 @@ The twin puts it back in `finally` alone.
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from queue import LifoQueue
+from runpy import run_path
+
+parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
+open_all = parts["open_all"]
 
 INVARIANT = "one-task-per-session"
 SCENARIOS = ("failing-run-with-others-waiting",)
@@ -17,7 +22,7 @@ class Pool:
 
     def __init__(self, open_session, config):
         self.sessions = LifoQueue()
-        self.all = [open_session() for _ in range(self.workers)]
+        self.all = open_all(open_session, self.workers)
         for session in self.all:
             self.sessions.put(session)
         self.executor = ThreadPoolExecutor(self.workers)

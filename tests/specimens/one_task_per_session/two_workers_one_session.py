@@ -11,6 +11,7 @@ from runpy import run_path
 
 parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
 settle = parts["settle"]
+open_all = parts["open_all"]
 
 INVARIANT = "one-task-per-session"
 SCENARIOS = ("many-clients",)
@@ -64,7 +65,7 @@ class Shared(Service):
 
 class Isolated(Service):
     def open_sessions(self, open_session):
-        return [open_session() for _ in range(self.workers)]
+        return open_all(open_session, self.workers)
 
 
 specimen, twin = Shared, Isolated

@@ -12,6 +12,7 @@ from runpy import run_path
 
 parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
 settle = parts["settle"]
+open_all = parts["open_all"]
 
 INVARIANT = "own-output"
 SCENARIOS = ("many-clients",)
@@ -26,7 +27,9 @@ class Pool:
         self.pending = deque()
         self.lock = threading.Lock()
         self.done = threading.Event()
-        self.threads = [threading.Thread(target=self.serve, args=(open_session(),)) for _ in range(self.workers)]
+        self.threads = [
+            threading.Thread(target=self.serve, args=(session,)) for session in open_all(open_session, self.workers)
+        ]
         for thread in self.threads:
             thread.start()
 

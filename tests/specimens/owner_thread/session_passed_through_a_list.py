@@ -5,7 +5,12 @@ The twin passes them through a queue.
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from queue import LifoQueue
+from runpy import run_path
+
+parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
+open_all = parts["open_all"]
 
 INVARIANT = "owner-thread"
 SCENARIOS = ("many-clients",)
@@ -16,7 +21,7 @@ class Pool:
     workers = 2
 
     def __init__(self, open_session, config):
-        self.free = self.make_free_list([open_session() for _ in range(self.workers)])
+        self.free = self.make_free_list(open_all(open_session, self.workers))
         self.executor = ThreadPoolExecutor(self.workers)
         self.closing = threading.Lock()
         self.left = self.workers

@@ -5,7 +5,12 @@ The twin takes each session out of the pool before it releases it.
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from queue import Queue
+from runpy import run_path
+
+parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
+open_all = parts["open_all"]
 
 INVARIANT = "release-after-drain"
 SCENARIOS = ("close-during-run",)
@@ -16,7 +21,7 @@ class Pool:
     workers = 2
 
     def __init__(self, open_session, config):
-        self.all = [open_session() for _ in range(self.workers)]
+        self.all = open_all(open_session, self.workers)
         self.free = Queue()
         for session in self.all:
             self.free.put(session)

@@ -5,7 +5,12 @@ The twin takes it when the run completes.
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from queue import Queue
+from runpy import run_path
+
+parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
+open_all = parts["open_all"]
 
 INVARIANT = "own-output"
 SCENARIOS = ("many-clients",)
@@ -51,8 +56,8 @@ class Pool:
 
     def __init__(self, open_session, config):
         self.requests = Queue()
-        for _ in range(self.workers):
-            self.requests.put(Request(open_session()))
+        for session in open_all(open_session, self.workers):
+            self.requests.put(Request(session))
         self.executor = ThreadPoolExecutor(self.workers)
         self.closing = threading.Lock()
 

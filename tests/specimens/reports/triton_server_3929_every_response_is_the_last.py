@@ -3,11 +3,13 @@ The responses of a batch are all the same object, filled anew for each request.
 The twin makes a response for each request.
 """
 
+from concurrent.futures import Future
 from pathlib import Path
 from runpy import run_path
 
 parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
 BoundedQueue = parts["BoundedQueue"]
+settle = parts["settle"]
 
 INVARIANT = "own-output"
 SCENARIOS = ("many-clients",)
@@ -26,10 +28,13 @@ class Batching(BoundedQueue):
         response, responses = {}, []
         for inputs, _ in batch:
             response = self.next_response(response)
-            response.update(session.run(inputs))
-            responses.append(response)
-        for (_, future), each in zip(batch, responses, strict=True):
-            future.set_result(each)
+            run = Future()
+            settle(run, session.run, inputs)
+            if run.exception() is None:
+                response.update(run.result())
+            responses.append((run, response))
+        for (_, future), (run, each) in zip(batch, responses, strict=True):
+            settle(future, lambda run=run, each=each: run.result() and each)
 
 
 class OneObject(Batching):

@@ -9,6 +9,7 @@ from runpy import run_path
 
 parts = run_path(str(Path(__file__).parents[1] / "parts.py"))
 BoundedQueue = parts["BoundedQueue"]
+settle = parts["settle"]
 
 INVARIANT = "timeout-is-a-wait"
 SCENARIOS = ("wait-timeout",)
@@ -38,9 +39,10 @@ class Service(BoundedQueue):
     def run(self, session, inputs, handle):
         if not handle.future.set_running_or_notify_cancel():
             return
-        outputs = session.run(inputs)
+        run = Future()
+        settle(run, session.run, inputs)
         if not self.drops(handle):
-            handle.future.set_result(outputs)
+            settle(handle.future, run.result)
 
 
 class Dropping(Service):
