@@ -40,6 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--times", type=int, default=1, metavar="N", help="how often (default 1)")
     parser.add_argument("--model", default="", metavar="FILE", help="the model, where it is not where the run found it")
+    parser.add_argument("--service", default="", metavar="FILE", help="the service's file:name, likewise")
+    parser.add_argument("--scenario", default="", metavar="FILE", help="the scenario's file:name, likewise")
     parser.add_argument(
         "--hang-after", type=float, default=30.0, metavar="S", help="seconds of silence allowed a replay"
     )
@@ -55,6 +57,7 @@ def execute(args: argparse.Namespace) -> int:
         message = "--times must be at least 1"
         raise UsageError(message)
     found = _read(args.cell) if args.cell else _find(args.out, schedule, args.token)
+    found = _at(found, args.service, args.scenario)
     if found.cell.digest[:12] != schedule.cell:
         message = f"the cell file is for cell {found.cell.digest[:12]}, the token for {schedule.cell}"
         raise UsageError(message)
@@ -66,6 +69,16 @@ def execute(args: argparse.Namespace) -> int:
         complain("interrupted")
         return UNDECIDED
     return _tell(answer, args.times)
+
+
+def _at(found: CellFile, service: str, scenario: str) -> CellFile:
+    """The cell with its files where they are now."""
+    cell = found.cell
+    if service:
+        cell = msgspec.structs.replace(cell, service=msgspec.structs.replace(cell.service, name=service))
+    if scenario:
+        cell = msgspec.structs.replace(cell, scenario=scenario)
+    return msgspec.structs.replace(found, cell=cell)
 
 
 def _find(out: Path | None, schedule: Schedule, token: str) -> CellFile:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from _thread import allocate_lock
 from collections.abc import Callable
+from pathlib import Path, PurePath
 from typing import Any
 
 from harness.engine.carriers.carrier import Baton
@@ -25,6 +26,8 @@ CLOCK_READ_NS = 1_000
 """Each read of a controlled clock moves it, so that a loop that polls the clock ends."""
 STALL_SECONDS = 5.0
 """Real time without a decision point, outside native calls, after which a thread counts as escaped from control."""
+STALL_LOOKS = 5
+"""How often the kernel looks in that time."""
 IDLE_WAKES = 200
 """Time-outs in a row, with nobody else able to move and nothing observed, before the threads count as at rest."""
 UNWIND_SECONDS = 2.0
@@ -307,13 +310,14 @@ class Kernel:
         self._wait_for_control()
 
     def _wait_for_control(self) -> None:
-        seen = -1
-        while not self._control.acquire(timeout=STALL_SECONDS):
+        seen, still = -1, 0
+        while not self._control.acquire(timeout=STALL_SECONDS / STALL_LOOKS):
             running = self._running
-            if running is not None and not running.in_call and self.steps == seen:
+            moves = running is None or running.in_call or self.steps != seen
+            seen, still = self.steps, 0 if moves else still + 1
+            if running is not None and still >= STALL_LOOKS:
                 self.stalled = Stalled(running.name, where_is(running.ident))
                 return
-            seen = self.steps
 
     def abort_rest(self) -> bool:
         """Unwind every thread that is left, in turn. False if one of them would not: its carrier is given up."""
@@ -346,8 +350,14 @@ def where_is(ident: int) -> str:
         frame = frame.f_back
     if frame is None:
         return "unknown"
-    parts = frame.f_code.co_filename.replace("\\", "/").rsplit("/", 2)
-    return f"{'/'.join(parts[-2:])}:{frame.f_lineno}"
+    return f"{_public_path(frame.f_code.co_filename)}:{frame.f_lineno}"
+
+
+def _public_path(file: str) -> str:
+    """A file of ours or below the working directory by its last folder too; any other by its name alone."""
+    path = PurePath(file)
+    ours = any(path.is_relative_to(folder) for folder in (PurePath(__file__).parents[2], Path.cwd()))
+    return "/".join(path.parts[-2:] if ours else path.parts[-1:])
 
 
 _FRAMES: Any = sys._current_frames  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - the documented way to other stacks

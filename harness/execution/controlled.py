@@ -144,6 +144,7 @@ class _Run:
         self._recorder = Recorder(world)
         self._gates = ControlledGates(world, self._recorder)
         self._faults = FaultPlan()
+        self._not_opened = ""
         self._seam = laboratory.seam(world, self._recorder, self._gates, self._faults)
         self._state, self._script = laboratory.script(self._seam, self._recorder, self._gates, self._faults)
 
@@ -183,7 +184,8 @@ class _Run:
         try:
             self._body(self._script)
             self._script.finish()
-        except ServiceNotOpenedError:
+        except ServiceNotOpenedError as error:
+            self._not_opened = str(error)
             self._script.join()
 
     def _sweep(self) -> None:
@@ -209,6 +211,8 @@ class _Run:
             found.append(
                 Finding("uncontrolled", f"{kernel.stalled.thread} ran on without control at {kernel.stalled.where}")
             )
+        if self._not_opened and not self._faults.injected:
+            found.append(Finding("not-opened", f"the service did not open: {self._not_opened}"))
         if kernel.escaped:
             found.append(Finding("uncontrolled", kernel.escaped))
         if kernel.out_of_budget and not kernel.pruned:

@@ -4,12 +4,29 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from pathlib import PurePosixPath
 
 import msgspec
 
 from harness.verdict import SuiteRecord, Verdict
 
-__all__ = ["Budget", "Cell", "ControlSpec", "InputDomain", "Plan", "ServiceSpec", "TargetSpec", "instrumented_packages"]
+__all__ = [
+    "Budget",
+    "Cell",
+    "ControlSpec",
+    "InputDomain",
+    "Plan",
+    "ServiceSpec",
+    "TargetSpec",
+    "by_file_name",
+    "instrumented_packages",
+]
+
+
+def by_file_name(reference: str) -> str:
+    """`path/file.py:name` without the folder: where a file lies is nobody's business, and no schedule depends on it."""
+    path, colon, name = reference.rpartition(":")
+    return f"{PurePosixPath(path).name}:{name}" if colon and path.endswith(".py") else reference
 
 
 class InputDomain(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -18,6 +35,11 @@ class InputDomain(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     low: float = 0.0
     high: float = 1.0
     shape: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Make `0` and `0.0` the same: they are the same domain, and must give the same digest."""
+        msgspec.structs.force_setattr(self, "low", float(self.low))
+        msgspec.structs.force_setattr(self, "high", float(self.high))
 
 
 class TargetSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -88,7 +110,8 @@ class Cell(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def digest(self) -> str:
         """The sha256, in hex, over what a schedule depends on: not the budget, the seed or the worker's command."""
         target = msgspec.structs.replace(self.target, name="", python="", command=(), model="")
-        parts = [self.scenario, target, self.service, self.model_digest]
+        service = msgspec.structs.replace(self.service, name=by_file_name(self.service.name))
+        parts = [by_file_name(self.scenario), target, service, self.model_digest]
         if self.budget.granularity != "sync":
             parts.append(self.budget.granularity)  # it decides what a schedule's steps are
         return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()

@@ -163,7 +163,6 @@ def test_nor_does_one_that_escapes_from_control(planted, tmp_path):
     assert planted_in(done.folder / "out", tmp_path) == []
 
 
-@pytest.mark.xfail(strict=True, reason="a service outside the working directory is in cell.json by its relative path")
 def test_nor_does_a_service_from_somebody_elses_folder(planted, tmp_path):
     done = planted("stuck", scenarios=("close-twice",), work="../../work")
     assert done.code == 1, done.text
