@@ -65,8 +65,9 @@ class Input(Protocol):
 class Gate(Protocol):
     """A hold on every session call that reaches one point."""
 
-    def wait(self, calls: int = 1) -> None:
-        """Wait until that many calls stand at the gate."""
+    def wait(self, calls: int = 1) -> bool:
+        """Wait until that many calls stand at the gate; False when they did not come and nobody could move."""
+        ...
 
     def open(self) -> None:
         """Let them go, and hold no more."""

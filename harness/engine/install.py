@@ -34,6 +34,8 @@ __all__ = ["install", "installed", "reset_names"]
 
 _state = {"installed": False}
 _serial = itertools.count(1)
+_swept: set[str] = set()
+"""Modules that were swept: whatever they make later is dual-mode from the start."""
 REAL_START_NEW_THREAD = _thread.start_new_thread
 """Kept before it is replaced, to find it in modules that imported it earlier."""
 _RAW_LOCK = type(_thread.allocate_lock())
@@ -119,6 +121,9 @@ def _sweep() -> None:
     replacements[id(_thread.RLock)] = RLock
     replacements[id(_queue.SimpleQueue)] = SimpleQueue
     for name, module in list(sys.modules.items()):
+        if name in _swept:
+            continue
+        _swept.add(name)
         if type(module) is not types.ModuleType or name in {"_thread", "_queue", "time"} or name.startswith(_OURS):
             continue
         _sweep_namespace(module, module.__dict__, replacements)

@@ -6,10 +6,11 @@ next and passes that thread's baton on. All fields are touched by the token's ho
 
 from __future__ import annotations
 
+import logging
 import sys
 from _thread import allocate_lock
 from collections.abc import Callable
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 from harness.engine.carriers.carrier import Baton
@@ -323,6 +324,13 @@ class Kernel:
         """Unwind every thread that is left, in turn. False if one of them would not: its carrier is given up."""
         for thread in self.threads:
             thread.aborted = True
+        _EXECUTOR_LOG.disabled = True  # an executor logs whatever ends its worker: here that is we
+        try:
+            return self._unwind()
+        finally:
+            _EXECUTOR_LOG.disabled = False
+
+    def _unwind(self) -> bool:
         clean = True
         for thread in self.threads:
             if thread.state is State.DONE:
@@ -355,12 +363,13 @@ def where_is(ident: int) -> str:
 
 def _public_path(file: str) -> str:
     """A file of ours or below the working directory by its last folder too; any other by its name alone."""
-    path = PurePath(file)
-    ours = any(path.is_relative_to(folder) for folder in (PurePath(__file__).parents[2], Path.cwd()))
+    path = Path(file).resolve()  # a file beside the working directory has its name in front, and `..` behind it
+    ours = any(path.is_relative_to(folder) for folder in (Path(__file__).resolve().parents[2], Path.cwd().resolve()))
     return "/".join(path.parts[-2:] if ours else path.parts[-1:])
 
 
 _FRAMES: Any = sys._current_frames  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - the documented way to other stacks
+_EXECUTOR_LOG = logging.getLogger("concurrent.futures")
 _MACHINERY = ("/harness/engine/", "/harness/execution/", "/harness/observe/")
 
 

@@ -123,6 +123,7 @@ def run_cell(
         tally.add(number, execution)
         if not execution.clean:
             break
+    run.laboratory.close()
     return tally.judged()
 
 

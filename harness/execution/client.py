@@ -107,7 +107,7 @@ class ControlledClientTask:
         except concurrent.futures.CancelledError:
             return Outcome("CANCELLED")
         except Exception as error:  # noqa: BLE001 - how a task failed is data
-            if isinstance(error, TimeoutError) and not future.done():
+            if isinstance(error, TimeoutError) and not _is_outcome(future, error):
                 return Outcome("TIMED_OUT")
             self._error = error
             return Outcome("FAILED", type(error).__name__)
@@ -201,6 +201,11 @@ class ControlledService:
         except Exception as error:  # noqa: BLE001 - what close raises is data
             attrs |= {"answer": "raised", "error": type(error).__name__}
         recorder.record("service-close-end", attrs=attrs)
+
+
+def _is_outcome(future: Any, error: BaseException) -> bool:
+    """Whether the task failed with this very error; otherwise only the wait for it ended."""
+    return future.done() and not future.cancelled() and future.exception(0) is error
 
 
 def refusal_kind(error: Exception) -> str:

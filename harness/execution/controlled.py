@@ -122,6 +122,10 @@ class Laboratory:
         opener = seam.opener(self._adapter, self._model, delegate, self._target.options)
         return state, ControlledScript(state, gates, faults, opener)
 
+    def close(self) -> None:
+        """End the carriers."""
+        self._carriers.close()
+
     def replay(self, schedule: Schedule) -> Execution:
         """Run the execution that a schedule records."""
         execution = self.execute(Replay(schedule), 0)

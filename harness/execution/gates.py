@@ -25,14 +25,15 @@ class ControlledGate:
         """Say whether a call at `point` is to be held."""
         return not self.is_open and point == self.point and (self._left is None or self.arrived < self._left)
 
-    def wait(self, calls: int = 1) -> None:
-        """Wait until that many calls stand here; if nobody can move any more, go on without them."""
+    def wait(self, calls: int = 1) -> bool:
+        """Wait until that many calls stand here; if nobody can move any more, go on without them and say so."""
         me = current()
         assert me is not None, "a script runs on a controlled thread"
         me.kernel.touch(me, self)
         if not self.is_open and len(self.held) < calls:
             self.waiting.append((me, calls))
             me.kernel.block(me, self)
+        return len(self.held) >= calls
 
     def open(self) -> None:
         """Let the calls go, and hold no more."""

@@ -53,4 +53,5 @@ def replay(
             if violations
             else None
         )
+    run.laboratory.close()
     return ReplayReport(tuple(digests), failure, divergence)

@@ -49,6 +49,7 @@ class Seam:
         self.faults = faults
         self.task_of_input: dict[bytes, str] = {}
         self.sessions: list[ObservedSession] = []
+        self._attributed = False
 
     def opener(self, adapter: Adapter, model: ModelFile, delegate: str, options: Options) -> Callable[..., Session]:
         """The opener that the service gets."""
@@ -72,7 +73,10 @@ class Seam:
         recorder.record(f"{point}-begin", task, session, attrs=begin)
         call = begin["call"]
         self.gates.stand(point, task, session)
-        fault = self.faults.at(point, fallback=bool(begin.get("fallback")))
+        self._attributed |= task is not None
+        # A run of the service's own (a keep-alive, say) is not what a script arms a fault for, where others are known.
+        own = point == "invoke" and task is None and self._attributed
+        fault = None if own else self.faults.at(point, fallback=bool(begin.get("fallback")))
         self.world.pause()
         try:
             if fault is not None:

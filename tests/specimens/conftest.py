@@ -1,6 +1,5 @@
 import ast
 import gc
-import logging
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +8,6 @@ import pytest
 
 from harness.engine.install import install
 from harness.execution.cell import run_cell
-from harness.execution.services import load_factory
 from harness.models.reference import resolve
 from harness.models.registry import load_adapter
 from harness.oracle.reference import compute
@@ -85,9 +83,6 @@ class Bench:
         install()
         self.model = resolve(TARGET.model, load_adapter(TARGET.adapter).suffixes)
         self.expectations = compute(TARGET, self.model, 1, 16)
-        for specimen in SPECIMENS:
-            load_factory(self.cell(specimen, "specimen", "", 1).service)
-        install()
 
     def cell(self, specimen, factory, scenario, executions):
         service = ServiceSpec(
@@ -103,17 +98,11 @@ class Bench:
 
 @pytest.fixture(scope="session")
 def bench():
-    """Undoes at the end what cells do to a process: the thread is pinned to a core, and deaths are logged."""
+    """Undoes at the end what cells do to a process: the thread is pinned to a core."""
     cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
-    before = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
     made = Bench()
-    with pytest.MonkeyPatch.context() as patch:
-        # Every file is loaded and swept by now; in a test process, full of modules, a sweep takes longer than a cell.
-        patch.setattr("harness.execution.cell.install", lambda: None)
-        gc.freeze()
-        yield made
-        gc.unfreeze()
-    logging.disable(before)
+    gc.freeze()
+    yield made
+    gc.unfreeze()
     if cores is not None:
         os.sched_setaffinity(0, cores)

@@ -32,5 +32,8 @@ class Carriers(Protocol):
         """Assign a carrier that runs `body` once its baton is passed on."""
         ...
 
+    def close(self) -> None:
+        """End every carrier that has no body."""
+
     def abandon(self, baton: Baton) -> None:
         """Never use this carrier again: its body does not end."""

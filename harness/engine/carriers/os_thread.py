@@ -46,7 +46,8 @@ class _OsThread:
         while True:
             self._raw.acquire()
             body, self._body = self._body, None
-            assert body is not None, "a carrier is woken only with a body"
+            if body is None:
+                return
             body(self)  # hands the token on before it returns; `retire` has put this carrier back by then
             del body
 
@@ -69,6 +70,12 @@ class OsThreadCarriers:
         """Take a carrier back. Called on the carrier itself as the last thing before it hands the token on."""
         assert isinstance(baton, _OsThread)
         self._idle.append(baton)
+
+    def close(self) -> None:
+        """End the idle carriers."""
+        for carrier in self._idle:
+            carrier.pass_on()
+        self._idle.clear()
 
     def abandon(self, baton: Baton) -> None:
         """Leave a carrier to its endless body."""
