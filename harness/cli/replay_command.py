@@ -16,6 +16,7 @@ from harness.models.errors import ModelError
 from harness.models.reference import resolve
 from harness.schedule import Schedule, TokenError, parse_token
 from harness.suite.plan import instrumented_packages
+from harness.suite.select import is_file_reference
 from harness.supervisor.blank import reason_of
 from harness.supervisor.cell_file import CellFile
 from harness.supervisor.death import Death
@@ -78,6 +79,11 @@ def _at(found: CellFile, service: str, scenario: str) -> CellFile:
         cell = msgspec.structs.replace(cell, service=msgspec.structs.replace(cell.service, name=service))
     if scenario:
         cell = msgspec.structs.replace(cell, scenario=scenario)
+    for option, reference in (("service", cell.service.name), ("scenario", cell.scenario)):
+        path = reference.rpartition(":")[0]
+        if is_file_reference(reference) and not Path(path).is_file():
+            message = f"the {option}'s file {path!r} is not here: give --{option} FOLDER/{Path(path).name}:NAME"
+            raise UsageError(message)
     return msgspec.structs.replace(found, cell=cell)
 
 

@@ -35,7 +35,8 @@ FITTING = {"PASS", "NOT_APPLICABLE"}
 def test_it_fails_by_what_it_gets_wrong_and_by_nothing_else(racegate, require_runtime, name):
     require_runtime("litert")
     args = ("--target", "litert", "--seed", 7, "--executions", 30)
-    done = racegate("run", "--service", f"{EXAMPLES}/{name}.py:factory", *args)
+    service = f"{EXAMPLES}/{name}.py:factory"
+    done = racegate("run", "--service", service, *args)
     assert done.code == 1, done.text
     entries = done.predicate["scenarios"]
     failing = {
@@ -47,7 +48,9 @@ def test_it_fails_by_what_it_gets_wrong_and_by_nothing_else(racegate, require_ru
     assert {entry["verdict"] for entry in entries if entry["id"] in failing} == {"FAIL"}
     for entry in entries:
         for token in {item["replayToken"] for item in entry["violations"]}:
-            again = racegate("replay", token)
+            lost = racegate("replay", token)
+            assert (lost.code, f"give --service FOLDER/{name}.py:NAME" in lost.text) == (2, True), lost.text
+            again = racegate("replay", token, "--service", service)
             assert again.code == 1, again.text
             assert any(f"  {invariant}: " in again.out for invariant in WRONG[name][entry["id"]])
 
