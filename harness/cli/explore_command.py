@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from importlib.util import find_spec
 from pathlib import Path
 
 from harness.cli.output import UsageError, say
@@ -31,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--bound", type=int, default=-1, metavar="N", help="most preemptions (exhaustive), depth (pct)")
     parser.add_argument("--granularity", default="sync", metavar="G", help="sync, or statement: shared state as well")
+    parser.add_argument("--carrier", default="threads", metavar="C", help="threads, or greenlets where installed")
     limit = parser.add_mutually_exclusive_group()
     limit.add_argument("--executions", type=int, metavar="N", help="executions a scenario (default 1000)")
     limit.add_argument("--seconds", type=float, metavar="S", help="real time a scenario")
@@ -62,13 +64,16 @@ def execute(args: argparse.Namespace) -> int:
 
 def _budget(args: argparse.Namespace) -> Budget:
     executions = args.executions or (NO_LIMIT if args.seconds else 1_000)
-    budget = Budget(executions, args.seconds or 0.0, args.strategy, args.bound, args.granularity)
+    budget = Budget(executions, args.seconds or 0.0, args.strategy, args.bound, args.granularity, args.carrier)
     try:
         check_budget(budget)
     except SuiteError as error:
         option = str(error).removeprefix("budget.")
         message = f"--{option}"
         raise UsageError(message) from error
+    if args.carrier == "greenlets" and find_spec("greenlet") is None:
+        message = "--carrier greenlets: install it with: pip install greenlet"
+        raise UsageError(message)
     return budget
 
 

@@ -27,17 +27,17 @@ from harness.engine.primitives.lock import Lock, WaiterLock
 from harness.engine.primitives.rlock import RLock
 from harness.engine.primitives.selector import install_selector
 from harness.engine.primitives.simple_queue import SimpleQueue
-from harness.engine.primitives.thread import install_thread, start_new_thread
+from harness.engine.primitives.thread import identity, install_thread, start_new_thread
 from harness.engine.threads import current
 
 __all__ = ["install", "installed", "reset_names"]
 
-_state = {"installed": False}
-_serial = itertools.count(1)
+_state: dict[str, Any] = {"installed": False, "serial": itertools.count(1).__next__}
 _swept: set[str] = set()
 """Modules that were swept: whatever they make later is dual-mode from the start."""
 REAL_START_NEW_THREAD = _thread.start_new_thread
-"""Kept before it is replaced, to find it in modules that imported it earlier."""
+REAL_GET_IDENT = _thread.get_ident
+"""Kept before they are replaced, to find them in modules that imported them earlier."""
 _RAW_LOCK = type(_thread.allocate_lock())
 _OURS = ("harness.engine.", "_pytest", "pluggy", "execnet", "xdist")
 """Modules that keep the real primitives: the engine's own, and a test runner's around it."""
@@ -96,7 +96,7 @@ def _pin_order() -> None:
 def _logical_hash(self: Any) -> int:
     serial = self.__dict__.get("_racegate_serial")
     if serial is None:
-        serial = self.__dict__["_racegate_serial"] = next(_serial)
+        serial = self.__dict__["_racegate_serial"] = _state["serial"]()
     return serial
 
 
@@ -105,7 +105,8 @@ def _logical_id(value: object) -> int:
 
 
 def reset_names() -> None:
-    """Start the counters that name threads anew, so that an execution's names do not depend on earlier ones."""
+    """Start the counters that name and number things anew, so that an execution does not depend on earlier ones."""
+    _state["serial"] = itertools.count(1).__next__  # a set's order depends on the numbers, not only on theirs
     module: Any = threading
     if hasattr(module, "_counter"):
         module._counter = itertools.count(1).__next__  # noqa: SLF001 - what names Thread-1
@@ -116,6 +117,7 @@ def reset_names() -> None:
 def _sweep() -> None:
     replacements: dict[int, Any] = {id(real): dual for real, dual in CLOCKS.values()}
     replacements[id(REAL_START_NEW_THREAD)] = start_new_thread
+    replacements[id(REAL_GET_IDENT)] = identity
     replacements[id(_thread.allocate_lock)] = Lock
     replacements[id(_RAW_LOCK)] = Lock
     replacements[id(_thread.RLock)] = RLock

@@ -7,14 +7,12 @@ next and passes that thread's baton on. All fields are touched by the token's ho
 from __future__ import annotations
 
 import logging
-import sys
-from _thread import allocate_lock
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
-from harness.engine.carriers.carrier import Baton
-from harness.engine.carriers.os_thread import OsThreadCarriers
+from harness.engine.carriers.carrier import Baton, Carriers
 from harness.engine.causality import Causality
 from harness.engine.happens_before import SyncLog
 from harness.engine.strategies.scripted import default_choice, position
@@ -50,7 +48,7 @@ class Kernel:
     `limit` ends an execution that has more points than that (`out_of_budget` is then set).
     """
 
-    def __init__(self, carriers: OsThreadCarriers, strategy: Strategy, limit: int = 20_000) -> None:
+    def __init__(self, carriers: Carriers, strategy: Strategy, limit: int = 20_000) -> None:
         self._carriers = carriers
         self._choose = strategy.choose
         self._limit = limit
@@ -58,8 +56,7 @@ class Kernel:
         self._ready: list[Controlled] = []
         self._timers: list[Controlled] = []
         self._native: list[Controlled] = []
-        self._control = allocate_lock()
-        self._control.acquire()
+        self._control = carriers.control
         self._unwinding: Controlled | None = None
         self._running: Controlled | None = None
         self.threads: list[Controlled] = []
@@ -97,7 +94,7 @@ class Kernel:
         def carried(baton: Baton) -> None:
             self._carry(controlled, baton, body)
 
-        controlled.baton = self._carriers.start(carried)
+        controlled.baton = self._carriers.start(controlled, carried)
         controlled.ident = controlled.baton.ident
         self.threads.append(controlled)
         self._ready.append(controlled)
@@ -127,7 +124,7 @@ class Kernel:
             self.wake(joiner)
         self._carriers.retire(baton)
         if self._unwinding is me:
-            self._control.release()
+            self._control.pass_on()
         else:
             self._hand_over(me, ended=True)
 
@@ -194,7 +191,7 @@ class Kernel:
         if chosen is not me:
             self._running = chosen
             if chosen is None:
-                self._control.release()
+                self._control.pass_on()
             else:
                 chosen.baton.pass_on()
             if not ended:
@@ -245,7 +242,7 @@ class Kernel:
         self.out_of_budget = True
         if by is not None and by.state is State.READY:
             self._running = None
-            self._control.release()
+            self._control.pass_on()
             by.baton.take()
             raise ExecutionAbortedError
 
@@ -312,12 +309,12 @@ class Kernel:
 
     def _wait_for_control(self) -> None:
         seen, still = -1, 0
-        while not self._control.acquire(timeout=STALL_SECONDS / STALL_LOOKS):
+        while not self._control.take(STALL_SECONDS / STALL_LOOKS):
             running = self._running
             moves = running is None or running.in_call or self.steps != seen
             seen, still = self.steps, 0 if moves else still + 1
             if running is not None and still >= STALL_LOOKS:
-                self.stalled = Stalled(running.name, where_is(running.ident))
+                self.stalled = Stalled(running.name, where_is(running.baton.frame()))
                 return
 
     def abort_rest(self) -> bool:
@@ -341,7 +338,7 @@ class Kernel:
                 continue
             self._unwinding = thread
             thread.baton.pass_on()
-            if not self._control.acquire(timeout=UNWIND_SECONDS):
+            if not self._control.take(UNWIND_SECONDS):
                 self._carriers.abandon(thread.baton)
                 clean = False
         self._unwinding = None
@@ -351,9 +348,8 @@ class Kernel:
         return self._running if self.stalled is not None else None
 
 
-def where_is(ident: int) -> str:
+def where_is(frame: FrameType | None) -> str:
     """Say where a thread is: file and line of its innermost frame outside the harness and the library's locks."""
-    frame = _FRAMES().get(ident)
     while frame is not None and _is_machinery(frame.f_code.co_filename):
         frame = frame.f_back
     if frame is None:
@@ -368,7 +364,6 @@ def _public_path(file: str) -> str:
     return "/".join(path.parts[-2:] if ours else path.parts[-1:])
 
 
-_FRAMES: Any = sys._current_frames  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - the documented way to other stacks
 _EXECUTOR_LOG = logging.getLogger("concurrent.futures")
 _MACHINERY = ("/harness/engine/", "/harness/execution/", "/harness/observe/")
 

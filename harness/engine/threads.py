@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from _thread import get_ident
 from enum import Enum
 from typing import TYPE_CHECKING, Any
+
+from harness.engine.real import get_ident
 
 if TYPE_CHECKING:
     from harness.engine.carriers.carrier import Baton

@@ -8,7 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from adapters.base import Grain, ModelFile, Sharing
-from harness.engine.carriers.os_thread import pin_this_thread
+from harness.engine.carriers.carrier import Carriers
+from harness.engine.carriers.cores import choose_core
+from harness.engine.carriers.os_thread import OsThreadCarriers
 from harness.engine.install import install, installed
 from harness.engine.strategies.portfolio import make_strategy
 from harness.execution.controlled import Execution, Laboratory
@@ -22,7 +24,7 @@ from harness.models.registry import load_adapter
 from harness.oracle.expectations import Expectations
 from harness.scenario import Scenario
 from harness.schedule import Schedule
-from harness.suite.plan import Cell
+from harness.suite.plan import CORE, Cell
 from harness.verdict import CellResult, Exploration, Failure, FaultTally, Finding, InvariantTally, Verdict, Violation
 
 __all__ = ["CellRun", "open_cell", "run_cell"]
@@ -63,11 +65,10 @@ class CellRun:
         elif held and grain is Grain.NONE:
             self.cannot_hold = f"{cell.target.adapter} cannot interrupt a run"
         tasks = CellTasks(contract, expectations, endless=held and not self.cannot_hold)
-        core = _core()
-        if core is not None:
-            pin_this_thread(core)
+        core = choose_core(int(os.environ.get(CORE, "0")))
+        carriers = _carriers("threads" if held else cell.budget.carrier, core)
         self.laboratory = Laboratory(
-            self.scenario, self.factory, adapter, model, cell.target, tasks, core, at_statements=at_statements
+            self.scenario, self.factory, adapter, model, cell.target, tasks, carriers, at_statements=at_statements
         )
         self.expectations = expectations
 
@@ -81,13 +82,12 @@ class CellRun:
         return f"{int(self.factory.source_digest[:8], 16) ^ int(self.scenario.digest[:8], 16):08x}"
 
 
-def _core() -> int | None:
-    """The core that this process' carriers share: `RACEGATE_CORE` where the supervisor chose one."""
-    if not hasattr(os, "sched_getaffinity"):
-        return None
-    cores = sorted(os.sched_getaffinity(0))
-    wanted = os.environ.get("RACEGATE_CORE", "")
-    return cores[(int(wanted) if wanted.isdigit() else os.getpid()) % len(cores)]
+def _carriers(kind: str, core: int | None) -> Carriers:
+    if kind == "greenlets":
+        from harness.engine.carriers.greenlets import GreenletCarriers  # noqa: PLC0415 - an optional package
+
+        return GreenletCarriers()
+    return OsThreadCarriers(core)
 
 
 def open_cell(cell: Cell, scenario: Scenario, model: ModelFile, expectations: Expectations) -> CellRun:

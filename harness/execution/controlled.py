@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from adapters.base import Adapter, ModelFile
-from harness.engine.carriers.os_thread import OsThreadCarriers
+from harness.engine.carriers.carrier import Carriers
 from harness.engine.causality import Causality
 from harness.engine.install import reset_names
 from harness.engine.kernel import Kernel, where_is
@@ -70,7 +70,7 @@ class Laboratory:
         model: ModelFile,
         target: TargetSpec,
         tasks: CellTasks,
-        core: int | None,
+        carriers: Carriers,
         *,
         at_statements: bool = False,
     ) -> None:
@@ -80,7 +80,7 @@ class Laboratory:
         self._adapter = adapter
         self._model = model
         self._target = target
-        self._carriers = OsThreadCarriers(core)
+        self._carriers = carriers
         self._since_collection = 0
         self._at_statements = at_statements
 
@@ -205,7 +205,7 @@ class _Run:
                     thread.name, "stuck", {"waits_for": what, "holder": holder, "role": thread.role}
                 )
                 held_by = f", held by {holder}" if holder else ""
-                blocked.append(f"{thread.name} waits for {what} at {where_is(thread.ident)}{held_by}")
+                blocked.append(f"{thread.name} waits for {what} at {where_is(thread.baton.frame())}{held_by}")
         return tuple(blocked)
 
     def _findings(self) -> tuple[Finding, ...]:

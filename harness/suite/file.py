@@ -29,6 +29,7 @@ RELEASE = Path(__file__).parents[2] / "scenarios" / "suites" / "release.toml"
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _STRATEGIES = ("exhaustive", "pct", "portfolio", "random", "scripted")
 _GRANULARITIES = ("sync", "statement")
+_CARRIERS = ("threads", "greenlets")
 _MAX_EXECUTIONS = 1_000_000
 _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.+?)`(?: - at `\$\.?(.*)`)?$")
 _MISSING_FIELD = re.compile(r"Object missing required field `(.+?)`(?: - at `\$\.?(.*)`)?$")
@@ -143,6 +144,7 @@ def check_budget(budget: Budget) -> None:
     _require(0 <= budget.seconds < math.inf, "budget.seconds: must be 0 (no limit) or a positive number")
     _require(budget.strategy in _STRATEGIES, f"budget.strategy: must be one of {', '.join(_STRATEGIES)}")
     _require(budget.granularity in _GRANULARITIES, f"budget.granularity: must be one of {', '.join(_GRANULARITIES)}")
+    _require(budget.carrier in _CARRIERS, f"budget.carrier: must be one of {', '.join(_CARRIERS)}")
     _require(-1 <= budget.bound < 100, "budget.bound: must be 0 to 99, or -1 for the strategy's own")  # noqa: PLR2004
 
 

@@ -11,6 +11,7 @@ import msgspec
 from harness.verdict import SuiteRecord, Verdict
 
 __all__ = [
+    "CORE",
     "Budget",
     "Cell",
     "ControlSpec",
@@ -21,6 +22,10 @@ __all__ = [
     "by_file_name",
     "instrumented_packages",
 ]
+
+
+CORE = "RACEGATE_CORE"
+"""The variable by which a supervisor tells a worker which core to prefer, so that two workers do not share one."""
 
 
 def by_file_name(reference: str) -> str:
@@ -82,6 +87,8 @@ class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """PCT: the depth; exhaustive: the most preemptions; -1 leaves it to the strategy."""
     granularity: str = "sync"
     """Where decisions are made: `sync` (synchronisation and session seams) or `statement` (shared state as well)."""
+    carrier: str = "threads"
+    """What controlled threads run on: `threads`, or `greenlets` (not for asyncio, nor for held calls)."""
 
 
 def instrumented_packages(service: ServiceSpec, budget: Budget) -> tuple[str, ...]:

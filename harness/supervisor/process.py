@@ -13,6 +13,7 @@ from typing import IO, TypeVar, cast
 
 import msgspec
 
+from harness.suite.plan import CORE
 from harness.supervisor.death import Death, describe_exit
 from harness.supervisor.wire import Silence, Wire
 from harness.verdict import Verdict
@@ -43,7 +44,7 @@ class Worker:
     One thread asks and stops; `kill` may be called from any thread, and from a signal handler. Raises WorkerStartError.
     """
 
-    def __init__(self, command: Sequence[str], hang_after_s: float = DEFAULT_HANG_AFTER_S) -> None:
+    def __init__(self, command: Sequence[str], hang_after_s: float = DEFAULT_HANG_AFTER_S, core: int = 0) -> None:
         self._hang_after_s = hang_after_s
         self._next_id = 0
         self._exit: int | None = None
@@ -56,7 +57,7 @@ class Worker:
                 stderr=subprocess.PIPE,
                 bufsize=0,
                 start_new_session=True,
-                env=_environment(os.environ),
+                env=_environment(os.environ, core),
             )
         except OSError as error:
             message = f"the worker's command {os.path.basename(command[0])!r} does not start: {error.strerror}"  # noqa: PTH119 - a command is no path
@@ -183,8 +184,8 @@ class Worker:
             os.killpg(self.pid, number)
 
 
-def _environment(parent: Mapping[str, str]) -> dict[str, str]:
-    return {**parent, "PYTHONHASHSEED": "0", "ORT_DISABLE_TELEMETRY": "1", "PYTHONUNBUFFERED": "1"}
+def _environment(parent: Mapping[str, str], core: int) -> dict[str, str]:
+    return {**parent, CORE: str(core), "PYTHONHASHSEED": "0", "ORT_DISABLE_TELEMETRY": "1", "PYTHONUNBUFFERED": "1"}
 
 
 def _decode(line: bytes) -> Reply | None:

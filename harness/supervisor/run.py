@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
@@ -63,7 +64,7 @@ def run_plan(
     When the switch is pulled the remaining cells become NOT_RUN and every record still comes. Raises PlanError, after
     the other targets have been stopped. Generate it on one thread; the targets run on `jobs` others.
     """
-    runner = _Runner(plan, watcher, switch)
+    runner = _Runner(plan, watcher, switch, jobs)
     with ThreadPoolExecutor(max_workers=max(1, jobs), thread_name_prefix="target") as pool:
         pending = {pool.submit(runner.target, target, materials[target.name]) for target in plan.targets}
         try:
@@ -79,22 +80,32 @@ def run_plan(
 class _Runner:
     """What the targets of one run share."""
 
-    def __init__(self, plan: Plan, watcher: Watcher, switch: StopSwitch) -> None:
+    def __init__(self, plan: Plan, watcher: Watcher, switch: StopSwitch, jobs: int) -> None:
         self._plan = plan
         self._watcher = watcher
         self._switch = switch
         self._oracles = Oracles()
         self._controls: Once[Proof] = Once()
+        self._cores: SimpleQueue[int] = SimpleQueue()
+        for core in range(max(1, jobs)):
+            self._cores.put(core)
 
     def target(self, target: TargetSpec, materials: Materials) -> tuple[Finished, ...]:
+        core = self._cores.get()
+        try:
+            return self._target(target, materials, core)
+        finally:
+            self._cores.put(core)
+
+    def _target(self, target: TargetSpec, materials: Materials, core: int) -> tuple[Finished, ...]:
         try:
             started = timestamp()
             controls: tuple[Proof, ...] | None = None
             finished: list[Finished] = []
             for service in self._plan.services:
-                result = self._pair(_known_bad(target, service, materials), materials.model, service)
+                result = self._pair(_known_bad(target, service, materials), materials.model, service, core)
                 if controls is None:
-                    controls = self._run_controls(target, materials) if result.expectations else ()
+                    controls = self._run_controls(target, materials, core) if result.expectations else ()
                 known = tuple(control for control, _ in controls)
                 files = {file.name: file for _, beside in controls for file in beside}
                 files |= {file.name: file for file in result.files}
@@ -106,9 +117,9 @@ class _Runner:
             raise PlanError(message) from error
         return tuple(finished)
 
-    def _pair(self, target: TargetSpec, model: ModelFile, service: ServiceSpec) -> PairResult:
+    def _pair(self, target: TargetSpec, model: ModelFile, service: ServiceSpec, core: int) -> PairResult:
         pair = Pair(
-            staff=self._staff(target, service, self._plan.budget),
+            staff=self._staff(target, service, self._plan.budget, core),
             model=model,
             service=service,
             scenarios=self._plan.scenarios,
@@ -117,23 +128,23 @@ class _Runner:
         )
         return run_pair(pair, self._oracles, self._watcher)
 
-    def _staff(self, target: TargetSpec, service: ServiceSpec, budget: Budget) -> Staff:
-        return Staff(target, self._plan.hang_after_s, self._switch, instrumented_packages(service, budget))
+    def _staff(self, target: TargetSpec, service: ServiceSpec, budget: Budget, core: int) -> Staff:
+        return Staff(target, self._plan.hang_after_s, self._switch, instrumented_packages(service, budget), core)
 
-    def _run_controls(self, target: TargetSpec, materials: Materials) -> tuple[Proof, ...]:
+    def _run_controls(self, target: TargetSpec, materials: Materials, core: int) -> tuple[Proof, ...]:
         wanted = (spec for spec in self._plan.controls if not spec.adapters or target.adapter in spec.adapters)
-        return tuple(self._control(spec, target, materials) for spec in wanted)
+        return tuple(self._control(spec, target, materials, core) for spec in wanted)
 
-    def _control(self, spec: ControlSpec, target: TargetSpec, materials: Materials) -> Proof:
+    def _control(self, spec: ControlSpec, target: TargetSpec, materials: Materials, core: int) -> Proof:
         """Run a control once for each combination of runtime and options, whatever model is tested there."""
         ready = msgspec.structs.replace(target, model=spec.model, inputs={})
         ready = _known_bad(ready, spec.service, materials)
         key = msgspec.json.encode((msgspec.structs.replace(ready, name=""), spec), order="deterministic")
-        return self._controls.get(key, lambda: self._compute_control(spec, ready, materials.controls[spec.model]))
+        return self._controls.get(key, lambda: self._compute_control(spec, ready, materials.controls[spec.model], core))
 
-    def _compute_control(self, spec: ControlSpec, target: TargetSpec, model: ModelFile) -> Proof:
+    def _compute_control(self, spec: ControlSpec, target: TargetSpec, model: ModelFile, core: int) -> Proof:
         pair = Pair(
-            staff=self._staff(target, spec.service, spec.budget),
+            staff=self._staff(target, spec.service, spec.budget, core),
             model=model,
             service=spec.service,
             scenarios=(spec.scenario,),

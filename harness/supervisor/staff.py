@@ -33,13 +33,22 @@ Refusal: TypeAlias = ErrorReport | Death
 
 
 class Staff:
-    """Workers for one target. Used from one thread. `instrument` names the packages that a search must see into."""
+    """Workers for one target. Used from one thread.
+
+    `instrument` names the packages that a search must see into, `core` counts the core that the workers prefer.
+    """
 
     def __init__(
-        self, target: TargetSpec, hang_after_s: float, switch: StopSwitch, instrument: tuple[str, ...] = ()
+        self,
+        target: TargetSpec,
+        hang_after_s: float,
+        switch: StopSwitch,
+        instrument: tuple[str, ...] = (),
+        core: int = 0,
     ) -> None:
         self.target = target
         self._instrument = instrument
+        self._core = core
         self._hang_after_s = hang_after_s
         self._switch = switch
 
@@ -50,7 +59,7 @@ class Staff:
 
     def start(self, role: Role) -> Worker | Refusal:
         """Start a worker and greet it. Raises WorkerStartError where the command does not exist."""
-        worker = Worker(worker_command(self.target.python, self.target.command), self._hang_after_s)
+        worker = Worker(worker_command(self.target.python, self.target.command), self._hang_after_s, self._core)
         self._switch.add(worker)
         hello = worker.ask("hello", HelloParams(PROTOCOL_VERSION, role, self._instrument), Hello)
         if isinstance(hello, Hello):

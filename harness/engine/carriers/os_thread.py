@@ -8,11 +8,16 @@ and uneven.
 from __future__ import annotations
 
 import os
-from _thread import allocate_lock, get_ident, get_native_id, start_new_thread
+import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 from harness.engine.carriers.carrier import Baton
+from harness.engine.real import allocate_lock, get_ident, get_native_id, start_new_thread
+from harness.engine.threads import Controlled
+
+_FRAMES: Any = sys._current_frames  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - the documented way to other stacks
 
 __all__ = ["OsThreadCarriers", "pin_this_thread"]
 
@@ -35,6 +40,9 @@ class _OsThread:
         start_new_thread(self._loop, (core, ready.release))
         ready.acquire()
 
+    def frame(self) -> FrameType | None:
+        return _FRAMES().get(self.ident)
+
     def assign(self, body: Callable[[Baton], None]) -> None:
         self._body = body
 
@@ -52,16 +60,31 @@ class _OsThread:
             del body
 
 
+class _Control:
+    """The kernel's own thread waits on one more raw lock."""
+
+    def __init__(self) -> None:
+        raw = allocate_lock()
+        raw.acquire()
+        self.pass_on: Any = raw.release
+        self._acquire = raw.acquire
+
+    def take(self, timeout: float) -> bool:
+        return self._acquire(True, timeout)  # noqa: FBT003 - the standard signature
+
+
 class OsThreadCarriers:
     """A pool of reusable carriers; `core` pins each to one core, None leaves them alone."""
 
     def __init__(self, core: int | None = None) -> None:
         self._core = core
         self._idle: list[_OsThread] = []
+        self.control = _Control()
         self.abandoned = 0
 
-    def start(self, body: Callable[[Baton], None]) -> Baton:
+    def start(self, thread: Controlled, body: Callable[[Baton], None]) -> Baton:
         """Assign an idle carrier, or a new one."""
+        del thread
         carrier = self._idle.pop() if self._idle else _OsThread(self._idle, self._core)
         carrier.assign(body)
         return carrier

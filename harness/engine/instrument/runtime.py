@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from _thread import get_ident
 from collections import Counter, OrderedDict, defaultdict, deque
 from typing import Any
 
+from harness.engine.real import get_ident
 from harness.engine.threads import CONTROLLED
 
 __all__ = ["CONTAINERS", "names"]

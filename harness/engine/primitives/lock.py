@@ -5,9 +5,9 @@ Condition, Event, Semaphore, Barrier, Queue and Future of the standard library r
 
 from __future__ import annotations
 
-from _thread import allocate_lock, get_ident
 from typing import Any
 
+from harness.engine.real import allocate_lock, get_ident
 from harness.engine.threads import CONTROLLED, Controlled
 
 __all__ = ["Lock", "WaiterLock"]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from _thread import RLock as RealRLock
-from _thread import get_ident
 from typing import Any
 
 from harness.engine.primitives.lock import Lock
+from harness.engine.real import get_ident
 from harness.engine.threads import CONTROLLED, current
 
 __all__ = ["RLock"]

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import _thread
 import threading  # noqa: TID251 - the engine replaces its bottom
-from _thread import get_ident, get_native_id
-from _thread import start_new_thread as _real_start_new_thread
 from typing import Any
 
 from harness.engine.kernel import Kernel
+from harness.engine.real import get_ident, get_native_id
+from harness.engine.real import start_new_thread as _real_start_new_thread
 from harness.engine.threads import Controlled, ExecutionAbortedError, State, current
 
-__all__ = ["install_thread", "start_controlled", "start_new_thread"]
+__all__ = ["identity", "install_thread", "start_controlled", "start_new_thread"]
 
+FIRST_IDENTITY = 1_000_000
+"""Identities of controlled threads count from here: the system's are addresses or small numbers."""
 _Module: Any = threading
 _Thread: Any = threading.Thread
 _real_start = _Thread.start
@@ -24,6 +26,7 @@ def install_thread() -> None:
     """Replace the methods in place, which subclasses and earlier imports see too, and the raw start below."""
     raw: Any = _thread
     raw.start_new_thread = raw.start_new = start_new_thread
+    raw.get_ident = _Module.get_ident = identity
     _Thread.start = _start
     _Thread.join = _join
     _Thread.is_alive = _is_alive
@@ -52,8 +55,14 @@ def start_controlled(
     return controlled
 
 
+def identity() -> int:
+    """`threading.get_ident`: the same for a controlled thread in every execution and on every carrier."""
+    me = current()
+    return get_ident() if me is None else FIRST_IDENTITY + me.number
+
+
 def _run(thread: Any) -> None:
-    ident = get_ident()
+    ident = identity()
     active: Any = _Module._active  # noqa: SLF001 - current_thread() looks here
     thread._ident = ident  # noqa: SLF001 - what Thread._set_ident does
     thread._native_id = get_native_id()  # noqa: SLF001 - what Thread._set_native_id does

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import concurrent.futures
+import queue
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
+from harness.engine.carriers.greenlets import GreenletCarriers
 from harness.engine.carriers.os_thread import OsThreadCarriers
 from harness.engine.causality import Causality
 from harness.engine.install import install, reset_names
@@ -30,9 +34,9 @@ class Ran:
 class Bench:
     """Runs a program, `program(trace) -> result`, under control."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: str = "os_thread") -> None:
         install()
-        self.carriers = OsThreadCarriers()
+        self.carriers: Any = GreenletCarriers() if kind == "greenlets" else OsThreadCarriers()
 
     def once(self, program: Callable[[list[Any]], Any], strategy: Any, number: int = 0, limit: int = 20_000) -> Ran:
         ran = self.search(program, strategy, number, limit)
@@ -68,6 +72,36 @@ class Bench:
 
     def replay(self, program: Callable[[list[Any]], Any], ran: Ran) -> Ran:
         return self.once(program, Replay(Schedule("0" * 12, "0" * 8, tuple(ran.kernel.choices))))
+
+
+def busy(trace):
+    """Queue, Condition, Future with time-out, ThreadPoolExecutor and as_completed in one."""
+    box: queue.Queue[int] = queue.Queue(2)
+    changed = threading.Condition()
+
+    def produce(number):
+        box.put(number)
+        trace.append(("put", number, round(time.monotonic(), 6)))
+        with changed:
+            changed.notify_all()
+
+    with concurrent.futures.ThreadPoolExecutor(3) as executor:
+        futures = {executor.submit(produce, number) for number in range(4)}
+        with changed:
+            changed.wait(timeout=0.01)
+        for _ in range(4):
+            trace.append(("got", box.get()))
+        for future in concurrent.futures.as_completed(futures):
+            trace.append(("done", future.result()))
+    lonely: concurrent.futures.Future[None] = concurrent.futures.Future()
+    with pytest.raises(TimeoutError):
+        lonely.result(timeout=0.5)
+    return tuple(trace)
+
+
+@pytest.fixture
+def busy_program():
+    return busy
 
 
 @pytest.fixture(scope="session")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 import os
 import queue
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -16,34 +14,10 @@ import pytest
 from harness.engine import kernel as kernel_module
 from harness.engine.strategies.portfolio import make_strategy
 from harness.engine.strategies.scripted import Scripted
+from harness.engine.threads import current
 
 
-def busy_program(trace):
-    """Queue, Condition, Future with time-out, ThreadPoolExecutor and as_completed in one."""
-    box: queue.Queue[int] = queue.Queue(2)
-    changed = threading.Condition()
-
-    def produce(number):
-        box.put(number)
-        trace.append(("put", number, round(time.monotonic(), 6)))
-        with changed:
-            changed.notify_all()
-
-    with concurrent.futures.ThreadPoolExecutor(3) as executor:
-        futures = {executor.submit(produce, number) for number in range(4)}
-        with changed:
-            changed.wait(timeout=0.01)
-        for _ in range(4):
-            trace.append(("got", box.get()))
-        for future in concurrent.futures.as_completed(futures):
-            trace.append(("done", future.result()))
-    lonely: concurrent.futures.Future[None] = concurrent.futures.Future()
-    with pytest.raises(TimeoutError):
-        lonely.result(timeout=0.5)
-    return tuple(trace)
-
-
-def test_one_schedule_gives_one_history_200_times(bench):
+def test_one_schedule_gives_one_history_200_times(bench, busy_program):
     original = bench.many(busy_program, 30, strategy="random")[-1]
     assert original.kernel.choices, "there is something to replay"
     assert {bench.replay(busy_program, original).result for _ in range(200)} == {original.result}
@@ -53,18 +27,16 @@ ACROSS = """
 import hashlib, sys
 sys.path[:0] = {path!r}
 import importlib.util
-spec = importlib.util.spec_from_file_location("kernel_tests", {file!r})
-tests = importlib.util.module_from_spec(spec); spec.loader.exec_module(tests)
 spec = importlib.util.spec_from_file_location("bench", {conftest!r})
 conftest = importlib.util.module_from_spec(spec); sys.modules["bench"] = conftest; spec.loader.exec_module(conftest)
-runs = conftest.Bench().many(tests.busy_program, 40, strategy="random", seed=5)
+runs = conftest.Bench().many(conftest.busy, 40, strategy="random", seed=5)
 print(hashlib.sha256(repr([(run.result, run.kernel.choices) for run in runs]).encode()).hexdigest())
 """
 
 
 def test_executions_are_the_same_in_every_process_and_under_every_hash_seed():
     here = Path(__file__)
-    code = ACROSS.format(path=sys.path, file=str(here), conftest=str(here.with_name("conftest.py")))
+    code = ACROSS.format(path=sys.path, conftest=str(here.with_name("conftest.py")))
     seen = set()
     for hash_seed in ("0", "1", "random"):
         environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
@@ -149,7 +121,7 @@ def test_a_native_call_without_the_token_lets_others_go_and_ends_when_it_is_expe
     order = []
 
     def program(_):
-        me = kernel_module.CONTROLLED[threading.get_ident()]
+        me = current()
         kernel = me.kernel
         real = gate._cond._lock  # the dual-mode lock below the event
 
