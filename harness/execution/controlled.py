@@ -83,6 +83,8 @@ class Laboratory:
         self._carriers = carriers
         self._since_collection = 0
         self._at_statements = at_statements
+        gc.collect()
+        gc.freeze()  # a collection then looks at what executions made, not at every module of the process
 
     def execute(self, strategy: Strategy, number: int) -> Execution | None:
         """Run execution `number` under a strategy; None when the strategy has none left."""
@@ -124,6 +126,7 @@ class Laboratory:
 
     def close(self) -> None:
         """End the carriers."""
+        gc.unfreeze()
         self._carriers.close()
 
     def replay(self, schedule: Schedule) -> Execution:

@@ -1,5 +1,4 @@
 import ast
-import gc
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -101,8 +100,6 @@ def bench():
     """Undoes at the end what cells do to a process: the thread is pinned to a core."""
     cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
     made = Bench()
-    gc.freeze()
     yield made
-    gc.unfreeze()
     if cores is not None:
         os.sched_setaffinity(0, cores)
