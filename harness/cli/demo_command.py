@@ -58,7 +58,8 @@ def execute(args: argparse.Namespace) -> int:
             complain("no runtime is installed, so there is nothing to show: pip install onnxruntime ai-edge-litert")
             return UNDECIDED
         args.out.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix=f"demo-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-", dir=args.out))
+        made = tempfile.mkdtemp(prefix=f"demo-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-", dir=args.out)
+        folder = args.out / Path(made).name  # newer Pythons answer with an absolute path, which is nobody's business
         public = generate_key(folder / "throw-away.pem")
         say(f"made a throw-away key, {public.name}: it shows how signing works and vouches for nothing")
         wishes = Wishes(targets=tuple(targets), seed=args.seed, executions=args.executions)
