@@ -37,10 +37,9 @@ def inputs_digest(inputs: Any) -> bytes | None:
 def part_digests(array: Any) -> tuple[str, ...]:
     """Digest an array in up to `PARTS` consecutive parts: a torn output has parts of several tasks."""
     flat = np.ascontiguousarray(array).reshape(-1)
-    return tuple(
-        blake2b(part.tobytes(), digest_size=_SIZE).hexdigest()
-        for part in np.array_split(flat, min(PARTS, max(1, flat.size)))
-    )
+    size = max(1, -(-flat.size // PARTS))
+    parts = (flat[start : start + size] for start in range(0, max(1, flat.size), size))
+    return tuple(blake2b(part.tobytes(), digest_size=_SIZE).hexdigest() for part in parts)
 
 
 def _is_array(value: object) -> bool:

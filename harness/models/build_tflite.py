@@ -45,7 +45,7 @@ class _Builder:
     def constant(self, name: str, value: NDArray[Any], dtype: str = "FLOAT32") -> int:
         """Add a tensor with data."""
         buffer = self.schema.BufferT()
-        buffer.data = np.frombuffer(value.tobytes(), np.uint8)
+        buffer.data = np.array(list(value.tobytes()), np.uint8)
         self._buffers.append(buffer)
         index = self.tensor(name, value.shape, dtype)
         self._subgraphs[-1].tensors[index].buffer = len(self._buffers) - 1

@@ -44,7 +44,7 @@ def _fill(spec: TensorSpec, recipe: Recipe, domain: InputDomain | None) -> Array
     if dtype.kind == "b":
         return unit >= 0.5  # noqa: PLR2004 - the middle of the unit interval
     if dtype.kind in "iu":
-        return np.clip(np.floor(low + unit * (high - low)), low, high - 1).astype(dtype)
+        return np.floor(low + unit * (high - low)).clip(low, high - 1).astype(dtype)
     if recipe.generator == "symmetric" and domain is None:
         unit = unit * 2 - 1
     if recipe.generator == "wide" and domain is None:
@@ -64,7 +64,7 @@ def _limits(dtype: np.dtype[Any], domain: InputDomain | None) -> tuple[float, fl
 def _unit(name: str, generator: np.random.Generator, shape: tuple[int, ...]) -> Array:
     values = generator.random(shape)
     if name == "sparse":
-        return np.where(generator.random(shape) < 0.1, values, 0.0)  # noqa: PLR2004 - one value in ten
+        return values * (generator.random(shape) < 0.1)  # noqa: PLR2004 - one value in ten
     if name == "ramp" and values.size:
         ramp = np.linspace(0.0, 1.0, values.size).reshape(shape)
         return np.abs(ramp * generator.random() + (1.0 - ramp) * generator.random() + 0.05 * values) % 1.0

@@ -150,7 +150,7 @@ def _differ(one: Array, other: Array) -> bool:
     if one.shape != other.shape:
         return True
     if one.dtype.kind != "f":
-        return not np.array_equal(one, other)
+        return not bool((one == other).all())
     a, b = one.astype(np.float64), other.astype(np.float64)
     scale = max(float(np.abs(a).max(initial=0.0)), float(np.abs(b).max(initial=0.0)), 1e-30)
     return bool(np.abs(a - b).max(initial=0.0) > SMALLEST_DIFFERENCE * scale)
