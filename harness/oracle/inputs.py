@@ -44,7 +44,8 @@ def _fill(spec: TensorSpec, recipe: Recipe, domain: InputDomain | None) -> Array
     if dtype.kind == "b":
         return unit >= 0.5  # noqa: PLR2004 - the middle of the unit interval
     if dtype.kind in "iu":
-        return np.floor(low + unit * (high - low)).clip(low, high - 1).astype(dtype)
+        whole: Any = np.floor(low + unit * (high - low))
+        return whole.clip(low, high - 1).astype(dtype)
     if recipe.generator == "symmetric" and domain is None:
         unit = unit * 2 - 1
     if recipe.generator == "wide" and domain is None:
