@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
-import importlib.util
 import pkgutil
-import sys
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from types import ModuleType
 
 import scenarios
+from harness.loading import load_file
 from harness.scenario import Scenario
 
 __all__ = ["SCENARIOS", "UnknownScenarioError", "load"]
@@ -53,22 +50,12 @@ def load(reference: str) -> Scenario:
     return found[name.replace("-", "_")]
 
 
-@cache
 def _load_file(path: str) -> ModuleType:
-    file = Path(path)
-    if not file.is_file():
-        message = f"no scenario file {path!r}"
-        raise UnknownScenarioError(message)
-    name = f"racegate_user_{file.stem}_{hashlib.sha256(path.encode()).hexdigest()[:8]}"
-    spec = importlib.util.spec_from_file_location(name, file)
-    assert spec is not None, "a .py file has a loader"
-    assert spec.loader is not None, "a .py file has a loader"
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        return load_file(path)
+    except FileNotFoundError as error:
+        message = f"no scenario file {path!r}"
+        raise UnknownScenarioError(message) from error
     except Exception as error:
-        del sys.modules[name]
         message = f"scenario file {path!r} does not import: {type(error).__name__}: {error}"
         raise UnknownScenarioError(message) from error
-    return module

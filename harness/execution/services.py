@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.metadata
-import importlib.util
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -14,6 +12,7 @@ from typing import Any
 
 from adapters.base import Opener
 from harness.engine.instrument.loader import active
+from harness.loading import load_file
 from harness.service.config import ServiceConfig
 from harness.suite.plan import ServiceSpec
 from harness.verdict import ServiceRecord
@@ -110,30 +109,21 @@ def _import(name: str) -> ModuleType:
 
 
 def _load_file(path: str) -> ModuleType:
-    file = Path(path)
-    if not file.is_file():
-        message = f"no service file {path!r}"
-        raise UnknownServiceError(message)
-    name = f"racegate_user_{file.stem}_{hashlib.sha256(path.encode()).hexdigest()[:8]}"
-    if name in sys.modules:
-        return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, file)
-    assert spec is not None, "a .py file has a loader"
-    assert spec.loader is not None, "a .py file has a loader"
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
     try:
-        instrumenter = active()
-        if instrumenter is None:
-            spec.loader.exec_module(module)
-        else:
-            instrumenter.prepare(module)
-            exec(instrumenter.compile_file(file.read_bytes(), str(file)), module.__dict__)  # noqa: S102 - the user's own
+        return load_file(path, _run_instrumented if active() is not None else None)
+    except FileNotFoundError as error:
+        message = f"no service file {path!r}"
+        raise UnknownServiceError(message) from error
     except Exception as error:
-        del sys.modules[name]
         message = f"service file {path!r} does not import: {type(error).__name__}: {error}"
         raise UnknownServiceError(message) from error
-    return module
+
+
+def _run_instrumented(module: ModuleType, file: Path) -> None:
+    instrumenter = active()
+    assert instrumenter is not None, "asked for only where there is one"
+    instrumenter.prepare(module)
+    exec(instrumenter.compile_file(file.read_bytes(), str(file)), module.__dict__)  # noqa: S102 - the user's own code
 
 
 def describe(spec: ServiceSpec) -> ServiceRecord:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import importlib.metadata
-import importlib.util
-import sys
-from pathlib import Path
 from types import ModuleType
 
 from adapters.base import Adapter
+from harness.loading import load_file
 from harness.models.errors import UnknownAdapterError
 
 __all__ = ["adapter_names", "load_adapter"]
@@ -50,32 +47,13 @@ def _places() -> dict[str, str]:
 
 def _module(name: str, where: str) -> ModuleType:
     try:
-        return _file_module(Path(where)) if where.endswith(".py") else importlib.import_module(where)
+        return load_file(where) if where.endswith(".py") else importlib.import_module(where)
     except Exception as error:  # noqa: BLE001 - a user's module may raise anything while it is imported
         problem = (
             "there is no such file" if isinstance(error, FileNotFoundError) else f"{type(error).__name__}: {error}"
         )
     message = f"adapter {name!r} cannot be loaded: {problem.splitlines()[0]}"
     raise UnknownAdapterError(message)
-
-
-def _file_module(path: Path) -> ModuleType:
-    """Import a file once in a process, under a name of its own that no package can have."""
-    path = path.resolve(strict=True)
-    name = f"racegate_file_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:12]}"
-    if name in sys.modules:
-        return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise FileNotFoundError(path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
-    return module
 
 
 def _make(name: str, module: ModuleType, attribute: str) -> Adapter:
