@@ -1,0 +1,83 @@
+"""`racegate explore`: how far a search went is said as it is."""
+
+from __future__ import annotations
+
+import pytest
+
+FLAG = '''
+import threading
+
+
+class Flagged:
+    """Two closers both see the flag down: a race between two statements, with no lock anywhere near."""
+
+    def __init__(self, session):
+        self._session = session
+        self._closed = False
+
+    def submit(self, inputs):
+        raise RuntimeError("takes nothing")
+
+    def close(self):
+        if not self._closed:
+            self._closed = True
+            self._session.close()
+
+
+def factory(open_session, config):
+    return Flagged(open_session())
+'''
+
+
+@pytest.fixture
+def flagged(tmp_path):
+    (tmp_path / "flagged.py").write_text(FLAG)
+    return "flagged.py:factory"
+
+
+def explore(racegate, tmp_path, service, *args):
+    return racegate("explore", service, "--seed", 1, "--out", tmp_path / "out", *args)
+
+
+def test_a_space_within_a_bound_is_exhausted_and_said_to_be(racegate, tmp_path):
+    searched = ("--scenario", "close-twice", "--strategy", "exhaustive", "--bound", 1)
+    for granularity in ("sync", "statement"):
+        done = explore(racegate, tmp_path, "queue", *searched, "--granularity", granularity)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "every schedule with at most 1 preemption" in done.stdout
+        assert "NOT every" not in done.stdout
+
+
+def test_a_search_that_is_cut_short_says_so(racegate, tmp_path):
+    args = ("--scenario", "many-clients", "--strategy", "exhaustive", "--bound", 2, "--executions", 20)
+    done = explore(racegate, tmp_path, "queue", *args)
+    assert "NOT every schedule with at most 2 preemptions" in done.stdout
+
+
+def test_a_race_between_statements_is_found_at_statement_granularity_and_replays(racegate, tmp_path, flagged):
+    searched = ("--scenario", "close-from-two-threads", "--strategy", "exhaustive", "--bound", 1)
+    coarse = explore(racegate, tmp_path, flagged, *searched)
+    assert "was closed more than once" not in coarse.stdout
+    fine = explore(racegate, tmp_path, flagged, *searched, "--granularity", "statement")
+    assert fine.returncode == 1, fine.stdout + fine.stderr
+    assert "session s1 was closed more than once" in fine.stdout
+    token = next(line.split()[-1] for line in fine.stdout.splitlines() if "racegate replay rg1." in line)
+    again = racegate("replay", token, "--times", 5, "--out", tmp_path / "out")
+    assert again.returncode == 1
+    assert "5 replays, 1 history" in again.stdout
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (("--strategy", "guess"), "--strategy: must be one of exhaustive, pct"),
+        (("--granularity", "line"), "--granularity: must be one of sync, statement"),
+        (("--carrier", "mules"), "--carrier: must be one of threads, greenlets"),
+        (("--bound", "-7"), "--bound: must be"),
+        (("--executions", "5", "--seconds", "1"), "not allowed with"),
+    ],
+)
+def test_what_cannot_be_asked_is_exit_2(racegate, tmp_path, args, says):
+    done = explore(racegate, tmp_path, "queue", *args)
+    assert done.returncode == 2
+    assert says in done.stdout + done.stderr
