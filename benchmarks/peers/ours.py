@@ -13,6 +13,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from runner import Found, serve
+
 from harness.engine.carriers.greenlets import GreenletCarriers
 from harness.engine.carriers.os_thread import OsThreadCarriers
 from harness.engine.install import install, reset_names
@@ -21,10 +23,10 @@ from harness.engine.kernel import Kernel
 from harness.engine.primitives.thread import start_controlled
 from harness.engine.strategies.portfolio import make_strategy
 from harness.engine.threads import State
-from runner import Found, serve
 
+COLLECT_EVERY = 64
+"""As the harness has it."""
 _clock = time.perf_counter  # the real one, bound before the engine replaces it
-_STEPS = 20_000
 
 
 def load(*, statements: bool) -> Any:
@@ -53,7 +55,8 @@ class Ours:
         install()
         self._carriers: Any = GreenletCarriers() if carrier == "greenlets" else OsThreadCarriers()
         gc.collect()
-        gc.freeze()  # as the harness itself does: a collection looks at what executions made
+        gc.freeze()  # as the harness itself does, with a collection every so many executions
+        gc.disable()
 
     def explore(self, kind: str, seconds: float, seed: int, *, stop: bool) -> Found:
         """Explore for so many seconds; until the first failure if `stop`."""
@@ -64,11 +67,13 @@ class Ours:
             strategy.begin(executions)
             reason = self._once(queue_kind, strategy) or reason
             executions += 1
+            if executions % COLLECT_EVERY == 0:
+                gc.collect()
         return Found(executions, _clock() - began, reason)
 
     def _once(self, kind: Any, strategy: Any) -> str:
         reset_names()
-        kernel = Kernel(self._carriers, strategy, _STEPS)
+        kernel = Kernel(self._carriers, strategy)
         kernel.at_statements = self._statements
         main = threading.Thread(target=self._module.run_on_threads, args=(kind,))
         start_controlled(kernel, main, name="main", role="actor")

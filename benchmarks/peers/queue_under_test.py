@@ -147,7 +147,7 @@ class ConditionQueue(TextbookQueue):
 class FlagReadWithoutLock(TextbookQueue):
     """A task is put in behind the sentinel."""
 
-    def submit(self, payload: int) -> Future[list[int]]:  # noqa: D102 - as in the base
+    def submit(self, payload: int) -> Future[list[int]]:
         future: Future[list[int]] = Future()
         if not self.open:
             raise RefusedError
@@ -165,7 +165,7 @@ class CheckThenActInClose(TextbookQueue):
 
     closers = 2
 
-    def close(self) -> None:  # noqa: D102
+    def close(self) -> None:
         with self.lock:
             was_open = self.open
         if was_open:
@@ -177,7 +177,7 @@ class CheckThenActInClose(TextbookQueue):
 class SentinelBeforeFlag(TextbookQueue):
     """The sentinel is in the queue before the flag is down."""
 
-    def close(self) -> None:  # noqa: D102
+    def close(self) -> None:
         self.tasks.put(STOP)
         with self.lock:
             self.open = False
@@ -186,7 +186,7 @@ class SentinelBeforeFlag(TextbookQueue):
 class LostSentinel(TextbookQueue):
     """A full queue swallows the sentinel."""
 
-    def close(self) -> None:  # noqa: D102
+    def close(self) -> None:
         with self.lock:
             self.open = False
             try:
@@ -200,7 +200,7 @@ class PutHoldingLock(TextbookQueue):
 
     capacity = 1
 
-    def submit(self, payload: int) -> Future[list[int]]:  # noqa: D102
+    def submit(self, payload: int) -> Future[list[int]]:
         future: Future[list[int]] = Future()
         with self.lock:
             if not self.open:
@@ -213,7 +213,7 @@ class PutHoldingLock(TextbookQueue):
 class WorkerDiesOnCancel(TextbookQueue):
     """The worker does not ask whether the future was cancelled."""
 
-    def process(self, payload: int, future: Future[list[int]]) -> None:  # noqa: D102
+    def process(self, payload: int, future: Future[list[int]]) -> None:
         future.set_result(list(self.session.run(payload)))
         with self.lock:
             self.finished += 1
@@ -222,7 +222,7 @@ class WorkerDiesOnCancel(TextbookQueue):
 class DroppedAtClose(TextbookQueue):
     """Close throws away what is queued, and nobody tells those who wait."""
 
-    def close(self) -> None:  # noqa: D102
+    def close(self) -> None:
         with self.lock:
             self.open = False
             try:
@@ -240,12 +240,12 @@ class ResultSetTwice(TextbookQueue):
         super().__init__(session)
         self.current: Future[list[int]] | None = None
 
-    def process(self, payload: int, future: Future[list[int]]) -> None:  # noqa: D102
+    def process(self, payload: int, future: Future[list[int]]) -> None:
         self.current = future
         super().process(payload, future)
         self.current = None
 
-    def close(self) -> None:  # noqa: D102
+    def close(self) -> None:
         super().close()
         current = self.current
         if current is not None and not current.done():
@@ -261,7 +261,7 @@ class SharedBuffer(TextbookQueue):
 class ResultBeforeCopy(TextbookQueue):
     """The caller gets the session's buffer, which the next run overwrites."""
 
-    def process(self, payload: int, future: Future[list[int]]) -> None:  # noqa: D102
+    def process(self, payload: int, future: Future[list[int]]) -> None:
         if future.set_running_or_notify_cancel():
             future.set_result(self.session.run(payload))
         with self.lock:
@@ -275,7 +275,7 @@ class LockOrder(TextbookQueue):
         super().__init__(session)
         self.statistics = threading.Lock()
 
-    def submit(self, payload: int) -> Future[list[int]]:  # noqa: D102
+    def submit(self, payload: int) -> Future[list[int]]:
         future: Future[list[int]] = Future()
         with self.lock:
             if not self.open or self.tasks.full():
@@ -285,7 +285,7 @@ class LockOrder(TextbookQueue):
             self.tasks.put_nowait((payload, future))
         return future
 
-    def close(self) -> None:  # noqa: D102
+    def close(self) -> None:
         with self.statistics, self.lock:
             self.open = False
         self.tasks.put(STOP)
@@ -294,7 +294,7 @@ class LockOrder(TextbookQueue):
 class CallbackUnderLock(TextbookQueue):
     """Futures are completed with the lock held that their callbacks take."""
 
-    def submit(self, payload: int) -> Future[list[int]]:  # noqa: D102
+    def submit(self, payload: int) -> Future[list[int]]:
         future = super().submit(payload)
         future.add_done_callback(self.count)
         return future
@@ -304,7 +304,7 @@ class CallbackUnderLock(TextbookQueue):
         with self.lock:
             self.finished += 1
 
-    def process(self, payload: int, future: Future[list[int]]) -> None:  # noqa: D102
+    def process(self, payload: int, future: Future[list[int]]) -> None:
         if future.set_running_or_notify_cancel():
             result = list(self.session.run(payload))
             with self.lock:
@@ -318,7 +318,7 @@ class DoubleRelease(TextbookQueue):
         super().__init__(session)
         self.slots = threading.BoundedSemaphore(self.capacity)
 
-    def submit(self, payload: int) -> Future[list[int]]:  # noqa: D102
+    def submit(self, payload: int) -> Future[list[int]]:
         if not self.slots.acquire(blocking=False):
             raise RefusedError
         try:
@@ -334,7 +334,7 @@ class DoubleRelease(TextbookQueue):
         if future.cancelled():
             self.slots.release()
 
-    def process(self, payload: int, future: Future[list[int]]) -> None:  # noqa: D102
+    def process(self, payload: int, future: Future[list[int]]) -> None:
         super().process(payload, future)
         self.slots.release()
 
@@ -342,7 +342,7 @@ class DoubleRelease(TextbookQueue):
 class LostUpdate(TextbookQueue):
     """The number of accepted tasks is read under the lock, and written under the lock taken once more."""
 
-    def submit(self, payload: int) -> Future[list[int]]:  # noqa: D102
+    def submit(self, payload: int) -> Future[list[int]]:
         future: Future[list[int]] = Future()
         with self.lock:
             if not self.open:
@@ -360,7 +360,7 @@ class LostUpdate(TextbookQueue):
 class MissingNotify(ConditionQueue):
     """Close does not wake the worker that waits."""
 
-    def close(self) -> None:  # noqa: D102
+    def close(self) -> None:
         with self.changed:
             self.open = False
 
@@ -368,8 +368,13 @@ class MissingNotify(ConditionQueue):
 class NotifyOne(ConditionQueue):
     """One waiter is woken, and it may be the wrong one: submitters and the worker wait on the same condition."""
 
-    def notify(self) -> None:  # noqa: D102
+    def notify(self) -> None:
         self.changed.notify()
+
+    def close(self) -> None:
+        with self.changed:
+            self.open = False
+            self.notify()
 
 
 class IfForWhile(ConditionQueue):
@@ -377,7 +382,7 @@ class IfForWhile(ConditionQueue):
 
     workers = 2
 
-    def take(self) -> tuple[int, Future[list[int]]] | None:  # noqa: D102
+    def take(self) -> tuple[int, Future[list[int]]] | None:
         with self.changed:
             if self.open and not self.items:
                 self.changed.wait()

@@ -1,0 +1,48 @@
+"""Where the engine is known to fall short: each entry is a defect or a limit, and a test says when it is gone."""
+
+import sys
+
+LOST_BY_REDUCTION = {
+    "barriers/asked_twice_whether_it_is_broken": "Barrier.broken reads without a lock, and is not reported",
+    "locks/a_release_before_or_after_the_acquire": "a release that is refused is not reported",
+    "plain/a_list_compared": "== looks inside a list, and is not reported",
+    "plain/a_list_unpacked": "unpacking looks inside a list, and is not reported",
+    "plain/a_list_written_to_text": "a text made of a list looks inside it, and is not reported",
+    "plain/numbers_from_one_counter": "next() on an iterator that is shared is not reported",
+    "plain/an_array_written_while_it_is_read": "arrays are not containers to the instrumentation",
+    "plain/a_subclass_of_a_container": "a subclass of a container is not a container to the instrumentation",
+}
+"""Programs of which the reduced search leaves outcomes out."""
+
+DIFFERS_BY_CARRIER = {
+    "threads/a_context_is_fresh_in_each_thread": "a reused carrier keeps the context variables of the execution before",
+}
+"""Programs that behave differently on the two carriers."""
+
+NOT_UNDER_CONTROL = {
+    "barriers/asked_twice_how_many_wait": ("(0, 1)",),
+    "barriers/asked_twice_whether_it_is_broken": ("(None, ((False, True), (True, True)))",),
+    "clocks/a_clock_read_between_two": ("1",),
+    "futures/as_they_complete": ("(1, 2)",),
+    "locks/a_pair_of_locks_with_time_outs": ("()",),
+    "locks/a_time_out_is_not_extended_by_a_lock_that_comes_and_goes": ("(False, (True,))", "(False, (False,))"),
+    "locks/a_try_against_an_empty_critical_section": ("False",),
+    "locks/asked_twice_whether_it_is_locked": ("(False, True)",),
+    "queues/a_simple_queue_asked_twice_whether_it_is_empty": ("(True, False)",),
+    "threads/a_hook_sees_how_a_thread_dies": ("('KeyError',)",),
+}
+"""Outcomes of real threads that no search shows, within three preemptions."""
+
+NEVER_REAL = {
+    "locks/a_time_out_is_not_extended_by_a_lock_that_comes_and_goes": ("(True, (True,))",),
+    "threads/a_hook_sees_how_a_thread_dies": ("()",),
+    "threads/a_started_thread_has_an_identity": ("(True, True)",),
+    "threads/a_started_thread_is_counted": ("(False, False)",),
+    "threads/a_thread_started_below_threading_has_the_identity_that_its_start_returned": ("False",),
+}
+"""Outcomes under control that real threads cannot show, or only when they are kept from running for very long."""
+
+if sys.version_info < (3, 13):  # where is_alive asserts what start has not done yet
+    RACE = "threads/asked_whether_it_is_alive_while_it_is_started"
+    LOST_BY_REDUCTION[RACE] = "start stores what is_alive reads, and does not report it"
+    NEVER_REAL[RACE] = ("nothing",)
