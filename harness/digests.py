@@ -39,7 +39,7 @@ def part_digests(array: Any) -> tuple[str, ...]:
     flat = np.ascontiguousarray(array).reshape(-1)
     size = max(1, -(-flat.size // PARTS))
     parts = (flat[start : start + size] for start in range(0, max(1, flat.size), size))
-    return tuple(blake2b(part.tobytes(), digest_size=_SIZE).hexdigest() for part in parts)
+    return tuple(blake2b(_bytes(part), digest_size=_SIZE).hexdigest() for part in parts)
 
 
 def _is_array(value: object) -> bool:
@@ -47,6 +47,8 @@ def _is_array(value: object) -> bool:
 
 
 def _bytes(array: Any) -> Any:
+    if array.dtype.hasobject:  # text: the bytes are addresses
+        return repr(array.tolist()).encode()
     return array.data if array.flags.c_contiguous and array.size else array.tobytes()
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextvars import Context
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -106,7 +107,7 @@ class Kernel:
         CONTROLLED[me.ident] = me
         try:
             if not me.aborted:
-                body()
+                Context().run(body)  # a thread begins with no context variable set, whatever its carrier carried before
         except ExecutionAbortedError:
             pass
         except BaseException as error:  # noqa: BLE001 - how a thread of the code under test died is data

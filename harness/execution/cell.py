@@ -118,11 +118,12 @@ def run_cell(
         progress(number)
         execution = run.laboratory.execute(strategy, number)
         if execution is None:
-            tally.exhausted = True
+            tally.exhausted = strategy.name == "exhaustive"
             break
         tally.add(number, execution)
         if not execution.clean:
             break
+    tally.repeat_first()
     run.laboratory.close()
     return tally.judged()
 
@@ -142,6 +143,9 @@ class _Tally:
         self._executions = 0
         self._points = 0
         self._in_native = 0
+        self._first: Execution | None = None
+        self._clean = True
+        self._kept = False
         self.exhausted = False
         self.bound = -1
         self.pruned = 0
@@ -152,6 +156,8 @@ class _Tally:
             self.pruned += 1
             return
         self._executions += 1
+        self._first = self._first or execution
+        self._clean = execution.clean
         self._points += execution.points
         self._in_native += sum(event.kind == "in-native" for event in execution.history.events)
         self._injected.update(execution.injected)
@@ -198,14 +204,30 @@ class _Tally:
             )
         )
 
+    def repeat_first(self) -> None:
+        """Repeat the first execution: a service that had kept something, such as a cache, would not do the same again.
+
+        All but its first execution would then have begun elsewhere, and what it does on a fresh start was not explored.
+        """
+        first = self._first
+        if first is None or not self._clean or self._executions == 1:
+            return
+        again = self._run.laboratory.replay(self._run.schedule(first))
+        if _course(again) != _course(first):
+            self._kept = True
+            text = f"something is kept from one execution to the next: {_first_difference(first, again)}"
+            self._find(Finding("nondeterminism", text))
+
     def _find(self, *findings: Finding) -> None:
         for finding in findings:
-            if len(self._findings) < MOST_FINDINGS:
+            # One that decides the verdict is kept however many of the others there are.
+            if len(self._findings) < MOST_FINDINGS or finding.kind not in DECIDES_NOTHING:
                 self._findings.setdefault((finding.kind, finding.message), finding)
 
     def judged(self) -> CellResult:
         """The verdict over all executions."""
-        if self._failures:
+        # What a process that ran executions before makes of one is no evidence: a fresh one may not do it.
+        if self._failures and not (self._kept and all(failure.execution for failure in self._failures)):
             self._failures.sort(key=lambda failure: _most_telling(failure.violations[0].invariant))
             first = self._failures[0].violations[0]
             return self.result(Verdict.FAIL, f"{first.invariant}: {first.message}")
@@ -264,6 +286,11 @@ class _Tally:
 def _most_telling(invariant: str) -> tuple[bool, str]:
     """A wrong answer to the wrong user comes before what led to it."""
     return (invariant != "own-output", invariant)
+
+
+def _course(execution: Execution) -> list[tuple[object, ...]]:
+    """What happened in which order, without the time: one more look at a clock makes no other execution."""
+    return [(event.thread, event.kind, event.task, event.session, event.attrs) for event in execution.history.events]
 
 
 def _first_difference(one: Execution, other: Execution) -> str:

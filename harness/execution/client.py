@@ -205,7 +205,15 @@ class ControlledService:
 
 def _is_outcome(future: Any, error: BaseException) -> bool:
     """Whether the task failed with this very error; otherwise only the wait for it ended."""
-    return future.done() and not future.cancelled() and future.exception(0) is error
+    if not future.done():
+        return False
+    if hasattr(future, "cancelled") and hasattr(future, "exception"):
+        return not future.cancelled() and future.exception(0) is error
+    try:  # the contract asks for result, cancel and done alone
+        future.result(0)
+    except Exception as again:  # noqa: BLE001 - how a task failed is data
+        return isinstance(again, TimeoutError)
+    return False
 
 
 def refusal_kind(error: Exception) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.metadata
+import sys
+import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -60,13 +62,40 @@ class Factory:
 
     @property
     def source_digest(self) -> str:
-        """The sha256, in hex, of the files that define it: a user's file, or every file of its package."""
+        """The sha256, in hex, of the files that define it: a user's file, or every file of its package.
+
+        With the user's own modules that it takes names from: a factory often stands beside the queue that it makes.
+        """
         file = Path(str(self.module.__file__))
         files = sorted(file.parent.glob("*.py")) if self.module.__package__ else [file]
+        files += [each for each in _taken_from(self.module) if each not in files]
         digest = hashlib.sha256()
         for each in files:
             digest.update(f"{each.name}\n".encode() + each.read_bytes())
         return digest.hexdigest()
+
+
+def _taken_from(module: ModuleType) -> list[Path]:
+    """The files of the modules, neither installed nor ours, that a module's names come from, and theirs in turn."""
+    found: dict[str, Path] = {}
+    pending = [module]
+    while pending:
+        for value in list(vars(pending.pop()).values()):
+            name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+            other = sys.modules.get(name) if isinstance(name, str) else None
+            file = getattr(other, "__file__", None)
+            if other is None or name in found or not isinstance(file, str) or not _is_users(Path(file)):
+                continue
+            found[str(name)] = Path(file)
+            pending.append(other)
+    return [found[name] for name in sorted(found)]
+
+
+def _is_users(file: Path) -> bool:
+    ours = Path(__file__).resolve().parents[2]
+    installed = {Path(sysconfig.get_path(kind)).resolve() for kind in ("stdlib", "platstdlib", "purelib", "platlib")}
+    own = any(file.resolve().is_relative_to(ours / part) for part in ("adapters", "harness", "reports", "scenarios"))
+    return file.suffix == ".py" and not own and not any(file.resolve().is_relative_to(each) for each in installed)
 
 
 def _declared(make: Any, module: ModuleType, name: str, default: Any) -> Any:

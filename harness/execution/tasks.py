@@ -62,7 +62,7 @@ def _malformed(master: Mapping[str, Any], turn: int) -> dict[str, Any]:
     name = next(iter(arrays))
     array = arrays[name]
     kinds = [lambda: array.reshape(-1)[: max(0, array.size - 1)], lambda: array[np.newaxis, ...]]
-    if array.dtype.itemsize > 1:
+    if array.dtype.itemsize > 1 and not array.dtype.hasobject:
         kinds.insert(0, lambda: array.astype(array.dtype.newbyteorder()))
     kind = turn % (len(kinds) + 1)
     if kind == len(kinds):

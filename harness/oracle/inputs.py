@@ -32,7 +32,11 @@ def recipe_shapes(contract: Contract, domains: Mapping[str, InputDomain]) -> dic
 
 def make_input(contract: Contract, recipe: Recipe) -> dict[str, Array]:
     """Make the arrays of one recipe, keyed by input name, contiguous and in native byte order."""
-    return {spec.name: _fill(spec, recipe, recipe.domains.get(spec.name)) for spec in contract.inputs}
+    return {
+        # without a dimension numpy hands out a scalar, which is no array
+        spec.name: np.asarray(_fill(spec, recipe, recipe.domains.get(spec.name)))
+        for spec in contract.inputs
+    }
 
 
 def _fill(spec: TensorSpec, recipe: Recipe, domain: InputDomain | None) -> Array:

@@ -151,7 +151,11 @@ def _differ(one: Array, other: Array) -> bool:
         return True
     if one.dtype.kind != "f":
         return not bool((one == other).all())
-    a, b = one.astype(np.float64), other.astype(np.float64)
+    apart = (one != other) & ~(np.isnan(one) & np.isnan(other))
+    if not (np.isfinite(one[apart]) & np.isfinite(other[apart])).all():
+        return True  # a number here, an infinity or no number there
+    finite = np.isfinite(one) & np.isfinite(other)
+    a, b = one[finite].astype(np.float64), other[finite].astype(np.float64)
     scale = max(float(np.abs(a).max(initial=0.0)), float(np.abs(b).max(initial=0.0)), 1e-30)
     return bool(np.abs(a - b).max(initial=0.0) > SMALLEST_DIFFERENCE * scale)
 

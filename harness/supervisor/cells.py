@@ -22,8 +22,8 @@ __all__ = ["CONTROLS", "CellRunner", "PlanError", "Watcher"]
 CONTROLS = "controls"
 """What a watcher hears in the place of a service while a target's controls run."""
 
-UNCONTROLLED = "uncontrolled"
-"""The finding after which a worker is not used again."""
+SPOILS = frozenset({"uncontrolled", "nondeterminism"})
+"""The findings after which a worker is not used again: a thread runs on in it, or the service left something behind."""
 
 _DEATHS_OUTSIDE = 2
 """So many deaths in a row outside of any cell, and the worker will not come up."""
@@ -93,7 +93,7 @@ class CellRunner:
         answer = worker.ask("cell", CellParams(cell, expectations), CellResult, progress)
         if isinstance(answer, CellResult):
             self._deaths_outside = 0
-            if any(finding.kind == UNCONTROLLED for finding in answer.findings):
+            if any(finding.kind in SPOILS for finding in answer.findings):
                 self._retire()
             return answer
         return self._refused(cell, scenario, answer, begun[0])

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Pair", "PairResult", "run_id", "run_pair", "timestamp"]
 
+MOST_EXTRA_TASKS = 256
+"""Each costs the oracle two fresh sessions."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
@@ -89,7 +92,7 @@ def run_pair(pair: Pair, oracles: Oracles, watcher: Watcher) -> PairResult:
             return _nothing_ran(pair, greeting, greeting.refusal or Death(Verdict.CRASHED, "did not come up"), watcher)
         watcher.stage(name, pair.service.name, "computing expected outputs")
         scenarios = greeting.description.scenarios
-        expected = oracles.ask(pair.staff, pair.model, pair.seed, _tasks(scenarios))
+        expected = oracles.ask(pair.staff, pair.model, pair.seed, _tasks(scenarios, greeting.description.service))
         if not isinstance(expected, Expectations):
             return _nothing_ran(pair, greeting, expected, watcher)
         cells = tuple(_cell(pair, scenario.reference) for scenario in scenarios)
@@ -105,9 +108,13 @@ def run_pair(pair: Pair, oracles: Oracles, watcher: Watcher) -> PairResult:
         runner.close()
 
 
-def _tasks(scenarios: Sequence[ScenarioRecord]) -> int:
-    """As many distinct inputs as the largest scenario uses, and a decoy for each."""
-    return 2 * max((scenario.tasks for scenario in scenarios), default=1)
+def _tasks(scenarios: Sequence[ScenarioRecord], service: ServiceRecord) -> int:
+    """As many distinct inputs as the largest scenario uses, and a decoy for each.
+
+    A scenario counts its tasks for two workers and two places: one that fills the workers and the queue needs more.
+    """
+    more = 2 * max(0, service.slots - 2) + max(0, service.capacity - 2)
+    return 2 * (max((scenario.tasks for scenario in scenarios), default=1) + min(more, MOST_EXTRA_TASKS))
 
 
 def _greet(pair: Pair, worker: Worker | Refusal) -> _Greeting:

@@ -83,6 +83,8 @@ def _excused(question: Question, scenario: ScenarioEntry) -> bool:
     """Whether a scenario may be without a PASS: not applicable for a reason that the policy accepts, or waived."""
     if question.waiver(scenario.id) is not None:
         return True
+    if scenario.id in question.require.scenarios:
+        return False  # the policy names it: to leave out the capability that it needs is no way around it
     available = {*question.receipt.service.capabilities, *question.require.capabilities}
     return scenario.verdict == Verdict.NOT_APPLICABLE and bool(set(scenario.requires) - available)
 
@@ -107,7 +109,10 @@ def _not_passed(question: Question, scenario: ScenarioEntry) -> Grounds:
 
 def _how(scenario: ScenarioEntry) -> str:
     if scenario.verdict == Verdict.NOT_APPLICABLE:
-        return ", although the service or the policy has every capability that it requires: do not skip it"
+        return (
+            ", although the policy names it, or the service or the policy has every capability that it requires: "
+            "do not skip it"
+        )
     broken = sorted({entry.invariant for entry in scenario.violations})
     how = f" ({', '.join(broken)})" if broken else ""
     replay = f": racegate replay {scenario.violations[0].replay_token}" if scenario.violations else ": see its report"

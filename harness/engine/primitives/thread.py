@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import _thread
+import concurrent.futures.thread
 import threading  # noqa: TID251 - the engine replaces its bottom
 from typing import Any
 
 from harness.engine.kernel import Kernel
+from harness.engine.primitives.simple_queue import SimpleQueue
 from harness.engine.real import get_ident, get_native_id
 from harness.engine.real import start_new_thread as _real_start_new_thread
-from harness.engine.threads import Controlled, ExecutionAbortedError, State, current
+from harness.engine.threads import CONTROLLED, Controlled, ExecutionAbortedError, State, current
 
 __all__ = ["identity", "install_thread", "start_controlled", "start_new_thread"]
 
 FIRST_IDENTITY = 1_000_000
 """Identities of controlled threads count from here: the system's are addresses or small numbers."""
 _Module: Any = threading
+_executor_worker: Any = concurrent.futures.thread._worker  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - what an executor's threads run
 _Thread: Any = threading.Thread
 _real_start = _Thread.start
 _real_join = _Thread.join
@@ -67,12 +70,23 @@ def _run(thread: Any) -> None:
     thread._ident = ident  # noqa: SLF001 - what Thread._set_ident does
     thread._native_id = get_native_id()  # noqa: SLF001 - what Thread._set_native_id does
     active[ident] = thread
+    target, arguments = thread._target, thread._args  # noqa: SLF001 - gone once it has run
     try:
         thread.run()
     except SystemExit:
         pass
     finally:
         active.pop(ident, None)
+        if target is _executor_worker and CONTROLLED[get_ident()].aborted:
+            _let_go(arguments[0](), thread)
+
+
+def _let_go(executor: Any, thread: Any) -> None:
+    """Let an executor that outlives the execution (a module's own) start workers anew: this one ends with it."""
+    if executor is not None:
+        executor._threads.discard(thread)  # noqa: SLF001 - it has no other way to learn of it
+        executor._idle_semaphore = threading.Semaphore(0)  # noqa: SLF001 - likewise: who was idle is gone
+        executor._work_queue = SimpleQueue()  # noqa: SLF001 - likewise: what was left waits for nobody
 
 
 def _start(self: Any) -> None:

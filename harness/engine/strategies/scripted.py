@@ -41,9 +41,8 @@ class Scripted:
     tracks_causality = False
 
     def begin(self, execution: int) -> bool:
-        """Nothing to prepare."""
-        del execution
-        return True
+        """There is one default order, and so one execution: a repetition would be counted and show nothing."""
+        return execution == 0
 
     def choose(self, by: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled:
         """Take the default."""

@@ -66,7 +66,12 @@ def not_applicable(*requires: str):
 
 
 def test_scenario_not_applicable_for_a_capability_nobody_has(tmp_path):
-    assert judge(tmp_path, signed(not_applicable("priority"))).decision == "ALLOW"
+    unnamed = POLICY.replace('"many-clients", ', "")
+    assert judge(tmp_path, signed(not_applicable("priority")), policy=unnamed).decision == "ALLOW"
+
+
+def test_scenario_that_the_policy_names_is_passed_and_no_less(tmp_path):
+    refuses(judge(tmp_path, signed(not_applicable("priority"))), "SCENARIO_NOT_PASSED")
 
 
 @pytest.mark.parametrize("requires", [(), ("deadline",), ("running_cancel",)])

@@ -1,0 +1,39 @@
+"""What one execution leaves in the process is not there in the next."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextvars
+import threading
+
+SEEN: contextvars.ContextVar[str] = contextvars.ContextVar("SEEN", default="nothing")
+
+
+def test_a_thread_begins_without_the_context_variables_of_whom_its_carrier_carried_before(bench):
+    def program(_):
+        found = []
+
+        def body():
+            found.append(SEEN.get())
+            SEEN.set("left behind")
+
+        for _turn in range(2):
+            thread = threading.Thread(target=body)
+            thread.start()
+            thread.join()
+        return tuple(found)
+
+    assert {run.result for run in bench.many(program)} == {("nothing", "nothing")}
+
+
+def test_a_modules_own_executor_goes_on_in_the_next_execution(bench):
+    executors = []
+
+    def program(_):
+        if not executors:
+            executors.append(concurrent.futures.ThreadPoolExecutor(2))
+        return executors[0].submit(lambda: "ran").result()
+
+    runs = bench.many(program)
+    assert len(runs) > 1
+    assert {run.result for run in runs} == {"ran"}
