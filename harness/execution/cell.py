@@ -109,7 +109,7 @@ def run_cell(
     if len(expectations.recipes) < 2 * run.scenario.tasks:
         few = f"the oracle can tell {len(expectations.recipes)} tasks apart, {2 * run.scenario.tasks} are needed"
         return tally.result(Verdict.UNKNOWN, expectations.unknown or few)
-    strategy = make_strategy(cell.budget.strategy, cell.seed, cell.budget.bound, reduce=run.factory.instrumented)
+    strategy = make_strategy(cell.budget.strategy, cell.seed, cell.budget.bound)
     tally.bound = strategy.bound
     deadline = time.monotonic() + cell.budget.seconds if cell.budget.seconds else None
     for number in range(cell.budget.executions):

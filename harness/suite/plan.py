@@ -92,11 +92,11 @@ class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def instrumented_packages(service: ServiceSpec, budget: Budget) -> tuple[str, ...]:
-    """The packages whose shared state a search must see: none unless it decides at statements or leaves states out.
+    """The packages whose shared state a search must see: none unless it decides at statements.
 
     A service given by file is seen into as well; its name is no package's.
     """
-    if budget.granularity == "sync" and budget.strategy != "exhaustive":
+    if budget.granularity == "sync":
         return ()
     module = service.name.rpartition(":")[0]
     own = (module,) if module and not module.endswith(".py") else ()

@@ -14,9 +14,7 @@ LOST_BY_REDUCTION = {
 }
 """Programs of which the reduced search leaves outcomes out."""
 
-DIFFERS_BY_CARRIER = {
-    "threads/a_context_is_fresh_in_each_thread": "a reused carrier keeps the context variables of the execution before",
-}
+DIFFERS_BY_CARRIER: dict[str, str] = {}
 """Programs that behave differently on the two carriers."""
 
 NOT_UNDER_CONTROL = {
