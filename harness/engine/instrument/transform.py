@@ -195,24 +195,21 @@ class _Rewriter(ast.NodeTransformer):
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | list[ast.stmt]:
         """As an assignment, where it has a value."""
         self.generic_visit(node)
-        if node.value is None:
-            return node
-        reports = self._reports([node.target])
-        if not reports:
-            return node
-        before = _assign(_NEW, node.value, node)
-        node.value = ast.copy_location(ast.Name(_NEW, ast.Load()), node.value)
-        return [before, *reports, node]
+        return node if node.value is None else self._reported(node, [node.target], node.value)
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST | list[ast.stmt]:
         """The value is computed, then the store is reported, then it happens."""
         self.generic_visit(node)
-        reports = self._reports(node.targets)
+        return self._reported(node, node.targets, node.value)
+
+    def _reported(
+        self, node: ast.Assign | ast.AnnAssign, targets: list[ast.expr], value: ast.expr
+    ) -> ast.AST | list[ast.stmt]:
+        reports = self._reports(targets)
         if not reports:
             return node
-        before = _assign(_NEW, node.value, node)
-        node.value = ast.copy_location(ast.Name(_NEW, ast.Load()), node.value)
-        return [before, *reports, node]
+        node.value = ast.copy_location(ast.Name(_NEW, ast.Load()), value)
+        return [_assign(_NEW, value, node), *reports, node]
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | list[ast.stmt]:
         """A read, then a write: another thread may come between the two."""
