@@ -103,8 +103,6 @@ class Exploration(msgspec.Struct, frozen=True):
     seed: str
     bound: int = -1
     exhausted: bool = False
-    pruned: int = 0
-    """Executions given up where an equal state had been explored; they are not among the cell's executions."""
 
 
 class Failure(msgspec.Struct, frozen=True):

@@ -91,7 +91,5 @@ def _extent(cell: CellResult) -> str:
     ran = f"{cell.executions} executions of about {points} decision points in {cell.seconds:.1f} s"
     if found is None or found.strategy != "exhaustive":
         return ran
-    if found.pruned:
-        ran += f", {found.pruned} more given up at states seen before"
     most = f"{found.bound} preemption{'' if found.bound == 1 else 's'}"
     return f"{ran}; {'every schedule' if found.exhausted else 'NOT every schedule'} with at most {most}"

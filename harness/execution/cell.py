@@ -27,7 +27,7 @@ from harness.schedule import Schedule
 from harness.suite.plan import CORE, Cell
 from harness.verdict import CellResult, Exploration, Failure, FaultTally, Finding, InvariantTally, Verdict, Violation
 
-__all__ = ["CellRun", "open_cell", "run_cell"]
+__all__ = ["CellRun", "run_cell"]
 
 DECIDES_NOTHING = frozenset({"shared-session", "thread-left", "gate-opened", "unattributed", "thread-died"})
 """Findings that a person should read and that leave the verdict alone."""
@@ -36,7 +36,11 @@ MOST_FINDINGS = 16
 
 
 class CellRun:
-    """A cell that is ready to be executed, again and again, on the thread that made it."""
+    """A cell that is ready to be executed, again and again, on the thread that made it.
+
+    Loads all that the cell names: raises UnknownServiceError or the adapter's errors. `code` is the digest, cut to 8
+    digits, of the code whose decision points a schedule counts. The laboratory must be closed.
+    """
 
     def __init__(self, cell: Cell, scenario: Scenario, model: ModelFile, expectations: Expectations) -> None:
         if not installed():
@@ -47,6 +51,7 @@ class CellRun:
         self.cell = cell
         self.scenario = scenario
         self.factory: Factory = load_factory(cell.service)
+        self.code = f"{int(self.factory.source_digest[:8], 16) ^ int(scenario.digest[:8], 16):08x}"
         adapter = load_adapter(cell.target.adapter)
         install()  # sweeps again: the service's modules have been imported since
         delegate = cell.target.delegate or adapter.default_delegate
@@ -76,11 +81,6 @@ class CellRun:
         """The schedule of one execution, bound to this cell and to the code of service and scenario."""
         return Schedule(self.cell.digest[:12], self.code, execution.choices)
 
-    @property
-    def code(self) -> str:
-        """The digest, cut to 8 digits, of the code whose decision points a schedule counts."""
-        return f"{int(self.factory.source_digest[:8], 16) ^ int(self.scenario.digest[:8], 16):08x}"
-
 
 def _carriers(kind: str, core: int | None) -> Carriers:
     if kind == "greenlets":
@@ -90,16 +90,19 @@ def _carriers(kind: str, core: int | None) -> Carriers:
     return OsThreadCarriers(core)
 
 
-def open_cell(cell: Cell, scenario: Scenario, model: ModelFile, expectations: Expectations) -> CellRun:
-    """Load all that the cell names. Raises UnknownServiceError or the adapter's errors."""
-    return CellRun(cell, scenario, model, expectations)
-
-
 def run_cell(
     cell: Cell, scenario: Scenario, model: ModelFile, expectations: Expectations, progress: Callable[[int], None]
 ) -> CellResult:
     """Explore the cell within its budget. `progress` hears the number of each execution before it begins."""
-    run = open_cell(cell, scenario, model, expectations)
+    run = CellRun(cell, scenario, model, expectations)
+    try:
+        return _explore(run, progress)
+    finally:
+        run.laboratory.close()
+
+
+def _explore(run: CellRun, progress: Callable[[int], None]) -> CellResult:
+    cell, expectations = run.cell, run.expectations
     tally = _Tally(run)
     missing = sorted(set(run.scenario.requires) - run.factory.capabilities)
     if missing:
@@ -124,7 +127,6 @@ def run_cell(
         if not execution.clean:
             break
     tally.repeat_first()
-    run.laboratory.close()
     return tally.judged()
 
 
@@ -148,12 +150,10 @@ class _Tally:
         self._kept = False
         self.exhausted = False
         self.bound = -1
-        self.pruned = 0
 
     def add(self, number: int, execution: Execution) -> None:
         """Judge one execution; one that was given up is part of one that was judged."""
         if execution.pruned:
-            self.pruned += 1
             return
         self._executions += 1
         self._first = self._first or execution
@@ -273,7 +273,7 @@ class _Tally:
             executions=self._executions,
             decision_points=self._points,
             seconds=round(time.monotonic() - self._began, 3),
-            exploration=Exploration(budget.strategy, str(run.cell.seed), self.bound, self.exhausted, self.pruned),
+            exploration=Exploration(budget.strategy, str(run.cell.seed), self.bound, self.exhausted),
             faults=tuple(FaultTally(kind, count) for kind, count in sorted(self._injected.items())),
             invariants=tuple(
                 InvariantTally(name, self._checked[name], self._violated[name], unknown.get(name, "")) for name in names

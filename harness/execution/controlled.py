@@ -111,10 +111,6 @@ class Laboratory:
             gc.collect()
         gc.enable()
 
-    def seam(self, world: ControlledWorld, recorder: Recorder, gates: ControlledGates, faults: FaultPlan) -> Seam:
-        """The seam of one execution."""
-        return Seam(world, recorder, gates, faults)
-
     def script(
         self, seam: Seam, recorder: Recorder, gates: ControlledGates, faults: FaultPlan
     ) -> tuple[RunState, ControlledScript]:
@@ -152,7 +148,7 @@ class _Run:
         self._gates = ControlledGates(world, self._recorder)
         self._faults = FaultPlan()
         self._not_opened = ""
-        self._seam = laboratory.seam(world, self._recorder, self._gates, self._faults)
+        self._seam = Seam(world, self._recorder, self._gates, self._faults)
         self._state, self._script = laboratory.script(self._seam, self._recorder, self._gates, self._faults)
 
     def execute(self) -> Execution:

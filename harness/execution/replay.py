@@ -6,7 +6,7 @@ import msgspec
 
 from adapters.base import ModelFile
 from harness.engine.strategies.replay import Replay
-from harness.execution.cell import open_cell
+from harness.execution.cell import CellRun
 from harness.invariants.catalogue import check_all
 from harness.oracle.expectations import Expectations
 from harness.scenario import Scenario
@@ -29,7 +29,7 @@ def replay(
     cell: Cell, scenario: Scenario, model: ModelFile, expectations: Expectations, schedule: Schedule, times: int
 ) -> ReplayReport:
     """Replay a schedule `times` times, once at least. A stale one is followed as far as it goes, and is named so."""
-    run = open_cell(cell, scenario, model, expectations)
+    run = CellRun(cell, scenario, model, expectations)
     strategy = Replay(schedule)
     digests: list[str] = []
     divergence = (

@@ -80,7 +80,6 @@ class OsThreadCarriers:
         self._core = core
         self._idle: list[_OsThread] = []
         self.control = _Control()
-        self.abandoned = 0
 
     def start(self, thread: Controlled, body: Callable[[Baton], None]) -> Baton:
         """Assign an idle carrier, or a new one."""
@@ -102,8 +101,6 @@ class OsThreadCarriers:
 
     def abandon(self, baton: Baton) -> None:
         """Leave a carrier to its endless body."""
-        del baton
-        self.abandoned += 1
 
 
 def pin_this_thread(core: int) -> None:

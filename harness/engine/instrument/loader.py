@@ -51,11 +51,6 @@ class Instrumenter(MetaPathFinder):
         sys.meta_path.insert(0, self)
         _active.append(self)
 
-    def deactivate(self) -> None:
-        """Take the hook out again; what was loaded stays instrumented."""
-        sys.meta_path.remove(self)
-        _active.remove(self)
-
     def _learn(self, package: str) -> None:
         """Collect the mutable attributes of a whole package first: one module stores what another one reads."""
         spec = PathFinder.find_spec(package.rpartition(".")[2], self._parent_path(package))

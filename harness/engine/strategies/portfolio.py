@@ -11,7 +11,7 @@ from harness.engine.strategies.scripted import Scripted
 from harness.engine.strategies.strategy import Strategy
 from harness.engine.threads import Controlled
 
-__all__ = ["Portfolio", "make_strategy", "strategy_names"]
+__all__ = ["Portfolio", "make_strategy"]
 
 
 class Portfolio:
@@ -41,15 +41,13 @@ class Portfolio:
             strategy.end(points)
 
 
-def make_strategy(name: str, seed: int, bound: int = -1, *, reduce: bool = False) -> Strategy:
+def make_strategy(name: str, seed: int, bound: int = -1) -> Strategy:
     """Make a strategy by name; `bound` is the depth of PCT or the preemptions of the exhaustive search, -1 for its own.
-
-    `reduce` lets the exhaustive search leave out states that it has seen: all shared state must be reported then.
 
     Raises ValueError for another name.
     """
     makers: dict[str, Callable[[], Strategy]] = {
-        "exhaustive": lambda: Exhaustive(2 if bound < 0 else bound, reduce=reduce),
+        "exhaustive": lambda: Exhaustive(2 if bound < 0 else bound, reduce=False),
         "scripted": Scripted,
         "random": lambda: RandomWalk(seed),
         "pct": lambda: Pct(seed, 3 if bound < 1 else bound),
@@ -59,8 +57,3 @@ def make_strategy(name: str, seed: int, bound: int = -1, *, reduce: bool = False
         message = f"no strategy {name!r}: there are {', '.join(makers)}"
         raise ValueError(message)
     return makers[name]()
-
-
-def strategy_names() -> tuple[str, ...]:
-    """The names that `make_strategy` takes."""
-    return ("scripted", "random", "pct", "portfolio", "exhaustive")
