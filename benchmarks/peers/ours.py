@@ -53,6 +53,7 @@ class Ours:
         self._statements = granularity == "statement"
         self._module = load(statements=self._statements)
         install()
+        self._holding_shows = False
         self._carriers: Any = GreenletCarriers() if carrier == "greenlets" else OsThreadCarriers()
         gc.collect()
         gc.freeze()  # as the harness itself does, with a collection every so many executions
@@ -75,11 +76,14 @@ class Ours:
         reset_names()
         kernel = Kernel(self._carriers, strategy)
         kernel.at_statements = self._statements
+        kernel.releases_decide = self._holding_shows
         main = threading.Thread(target=self._module.run_on_threads, args=(kind,))
         start_controlled(kernel, main, name="main", role="actor")
         kernel.go()
+        self._holding_shows |= kernel.holding_shows
         reason = _why(kernel)
-        kernel.abort_rest()
+        if kernel.abort_rest():
+            kernel.forget()
         strategy.end(kernel.points)
         return reason
 

@@ -15,14 +15,18 @@ __all__ = ["Causality"]
 
 
 class _Thing:
-    """What is known of one accessed thing. `keep` holds the object, so that its identity is not reused meanwhile."""
+    """What is known of one accessed thing: its last accesses that commute, and all that came before them.
 
-    __slots__ = ("keep", "reads", "written")
+    `keep` holds the object, so that its identity is not reused meanwhile.
+    """
+
+    __slots__ = ("before", "group", "keep", "latest")
 
     def __init__(self, keep: object) -> None:
         self.keep = keep
-        self.written = 0
-        self.reads = 0
+        self.before = 0
+        self.group = ""
+        self.latest = 0
 
 
 class Causality:
@@ -39,19 +43,20 @@ class Causality:
         if parent is not None:
             self.of_thread[parent.number] = hash((past, "parent"))
 
-    def access(self, thread: Controlled, what: object, name: str = "", *, write: bool = True) -> None:
-        """A thread reads or writes a thing: an object, or one named part of it."""
+    def access(self, thread: Controlled, what: object, name: str, group: str) -> None:
+        """A thread accesses a thing: an object, or one named part of it. Accesses of one group commute.
+
+        Those of the group "" (writes) do not commute with each other either.
+        """
         key = (id(what), name)
         thing = self._things.get(key)
         if thing is None:
             thing = self._things[key] = _Thing(what)
-        past = self.of_thread[thread.number]
-        if write:
-            past = hash((past, thing.written, thing.reads))
-            thing.written, thing.reads = past, 0
-        else:
-            past = hash((past, thing.written))
-            thing.reads ^= past
+        if group != thing.group or not group:
+            thing.before = hash((thing.before, thing.latest))
+            thing.group, thing.latest = group, 0
+        past = hash((self.of_thread[thread.number], thing.before))
+        thing.latest ^= past
         self.of_thread[thread.number] = past
 
     def signature(self, by: Controlled | None) -> int:

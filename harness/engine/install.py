@@ -23,12 +23,12 @@ import types
 from typing import Any
 
 from harness.engine.primitives.clock import CLOCKS, ControlledDatetime
+from harness.engine.primitives.library import install_library
 from harness.engine.primitives.lock import Lock, WaiterLock
 from harness.engine.primitives.rlock import RLock
 from harness.engine.primitives.selector import install_selector
 from harness.engine.primitives.simple_queue import SimpleQueue
 from harness.engine.primitives.thread import identity, install_thread, start_new_thread
-from harness.engine.threads import current
 
 __all__ = ["install", "installed", "reset_names"]
 
@@ -64,7 +64,7 @@ def _replace_bottom() -> None:
     module.RLock = RLock
     module._CRLock = RLock  # noqa: SLF001 - what RLock() makes
     module.local = _threading_local.local
-    module.Event.is_set = module.Event.isSet = _is_set
+    install_library()
     install_thread()
     install_selector()
     for name, (_, dual) in CLOCKS.items():
@@ -73,15 +73,6 @@ def _replace_bottom() -> None:
     queues.SimpleQueue = SimpleQueue
     dates: Any = datetime
     dates.datetime = ControlledDatetime
-
-
-def _is_set(self: Any) -> bool:
-    """`Event.is_set`, which reads the flag without the event's lock: a decision point all the same."""
-    me = current()
-    if me is not None:
-        me.kernel.point(me)
-        me.kernel.touch(me, self._cond._lock, write=False)  # noqa: SLF001 - what `set` writes under
-    return self._flag
 
 
 def _pin_order() -> None:

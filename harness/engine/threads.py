@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 from harness.engine.real import get_ident
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from harness.engine.carriers.carrier import Baton
-    from harness.engine.kernel import Kernel
+    from harness.engine.scheduler import Scheduler
 
 __all__ = ["Controlled", "ExecutionAbortedError", "State", "current"]
 
@@ -31,11 +33,11 @@ class Controlled:
     """A controlled thread. Its fields are read and written only by whoever holds the token."""
 
     __slots__ = (
-        "aborted", "baton", "daemon", "deadline_ns", "died_of", "fired", "ident", "in_call", "joiners", "kernel",
-        "name", "number", "role", "state", "steps", "thread", "waits_for",
+        "aborted", "baton", "body", "daemon", "deadline_ns", "died_of", "fired", "ident", "in_call", "joiners",
+        "kernel", "name", "number", "ran_at", "role", "state", "steps", "thread", "waits_for",
     )  # fmt: skip
 
-    def __init__(self, kernel: Kernel, number: int, name: str, *, role: str, daemon: bool, thread: Any) -> None:
+    def __init__(self, kernel: Scheduler, number: int, name: str, *, role: str, daemon: bool, thread: Any) -> None:
         self.kernel = kernel
         self.number = number
         self.name = name
@@ -49,10 +51,12 @@ class Controlled:
         self.aborted = False
         self.in_call = False
         self.steps = 0
+        self.ran_at = 0
         self.joiners: list[Controlled] = []
         self.died_of: BaseException | None = None
         self.ident = 0
         self.baton: Baton
+        self.body: Callable[[], object]
 
 
 CONTROLLED: dict[int, Controlled] = {}

@@ -52,8 +52,8 @@ class Carriers(Protocol):
         """The baton of the kernel's own thread."""
         ...
 
-    def start(self, thread: Controlled, body: Callable[[Baton], None]) -> Baton:
-        """Assign a carrier that runs `body` for `thread` once its baton is passed on."""
+    def start(self, thread: Controlled, body: Callable[[Controlled, Baton], None]) -> Baton:
+        """Assign a carrier that runs `body(thread, baton)` once its baton is passed on."""
         ...
 
     def retire(self, baton: Baton) -> None:

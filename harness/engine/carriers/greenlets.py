@@ -22,15 +22,30 @@ __all__ = ["GreenletCarriers"]
 
 
 class _Greenlet:
-    """A carrier and the baton of the thread that it carries."""
+    """A reusable carrier and the baton of the thread that it carries."""
 
-    __slots__ = ("_carriers", "_thread", "greenlet", "ident")
+    __slots__ = ("_body", "_carriers", "_thread", "greenlet", "ident")
 
-    def __init__(self, carriers: GreenletCarriers, thread: Controlled, body: Callable[[Baton], None]) -> None:
+    def __init__(self, carriers: GreenletCarriers) -> None:
         self._carriers = carriers
-        self._thread = thread
-        self.greenlet: Any = greenlet(lambda: body(self), carriers.hub)
+        self._thread: Controlled | None = None
+        self._body: Callable[[Controlled, Baton], None] | None = None
+        self.greenlet: Any = greenlet(self._loop, carriers.hub)
         self.ident = carriers.ident
+
+    def assign(self, thread: Controlled, body: Callable[[Controlled, Baton], None]) -> None:
+        self._thread = thread
+        self._body = body
+
+    def _loop(self) -> None:
+        carriers = self._carriers
+        while True:
+            assert self._body is not None, "a carrier is switched to when it has been assigned"
+            assert self._thread is not None, "and so it has a thread"
+            self._body(self._thread, self)
+            self._thread = self._body = None
+            chosen, carriers.chosen = carriers.chosen, None
+            (carriers.hub if chosen is None else chosen).switch()
 
     def pass_on(self) -> None:
         self._carriers.chosen = self.greenlet
@@ -40,6 +55,7 @@ class _Greenlet:
         chosen, carriers.chosen = carriers.chosen, None
         if chosen is not self.greenlet:
             (carriers.hub if chosen is None else chosen).switch()
+        assert self._thread is not None, "a baton is taken by the thread that is carried"
         CONTROLLED[self.ident] = self._thread
 
     def frame(self) -> FrameType | None:
@@ -75,17 +91,23 @@ class GreenletCarriers:
         self.hub: Any = getcurrent()
         self.ident = get_ident()
         self.chosen: Any = None
+        self._idle: list[_Greenlet] = []
         self.control = _Control(self)
 
-    def start(self, thread: Controlled, body: Callable[[Baton], None]) -> Baton:
-        """Make a carrier."""
-        return _Greenlet(self, thread, body)
+    def start(self, thread: Controlled, body: Callable[[Controlled, Baton], None]) -> Baton:
+        """Assign an idle carrier, or a new one."""
+        carrier = self._idle.pop() if self._idle else _Greenlet(self)
+        carrier.assign(thread, body)
+        return carrier
 
     def retire(self, baton: Baton) -> None:
-        """A greenlet ends with its body."""
+        """Take a carrier back."""
+        assert isinstance(baton, _Greenlet), "a carrier comes back to where it came from"
+        self._idle.append(baton)
 
     def abandon(self, baton: Baton) -> None:
         """Leave a greenlet where it is."""
 
     def close(self) -> None:
-        """There is nothing to end."""
+        """Let the idle greenlets go: whoever holds none of them any more frees it."""
+        self._idle.clear()

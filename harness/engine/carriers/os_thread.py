@@ -25,14 +25,15 @@ __all__ = ["OsThreadCarriers", "pin_this_thread"]
 class _OsThread:
     """A reusable carrier and the baton of the thread that it carries."""
 
-    __slots__ = ("_body", "_idle", "_raw", "ident", "pass_on", "take")
+    __slots__ = ("_body", "_idle", "_raw", "_thread", "ident", "pass_on", "take")
 
     def __init__(self, idle: list[_OsThread], core: int | None) -> None:
         self._raw = allocate_lock()
         self._raw.acquire()
         self.pass_on: Any = self._raw.release
         self.take: Any = self._raw.acquire
-        self._body: Callable[[Baton], None] | None = None
+        self._body: Callable[[Controlled, Baton], None] | None = None
+        self._thread: Controlled | None = None
         self._idle = idle
         self.ident = 0
         ready = allocate_lock()
@@ -43,8 +44,8 @@ class _OsThread:
     def frame(self) -> FrameType | None:
         return _FRAMES().get(self.ident)
 
-    def assign(self, body: Callable[[Baton], None]) -> None:
-        self._body = body
+    def assign(self, thread: Controlled, body: Callable[[Controlled, Baton], None]) -> None:
+        self._thread, self._body = thread, body
 
     def _loop(self, core: int | None, ready: Callable[[], None]) -> None:
         self.ident = get_ident()
@@ -53,11 +54,12 @@ class _OsThread:
         ready()
         while True:
             self._raw.acquire()
+            thread, self._thread = self._thread, None
             body, self._body = self._body, None
-            if body is None:
+            if body is None or thread is None:
                 return
-            body(self)  # hands the token on before it returns; `retire` has put this carrier back by then
-            del body
+            body(thread, self)  # hands the token on before it returns; `retire` has put this carrier back by then
+            del body, thread
 
 
 class _Control:
@@ -81,11 +83,10 @@ class OsThreadCarriers:
         self._idle: list[_OsThread] = []
         self.control = _Control()
 
-    def start(self, thread: Controlled, body: Callable[[Baton], None]) -> Baton:
+    def start(self, thread: Controlled, body: Callable[[Controlled, Baton], None]) -> Baton:
         """Assign an idle carrier, or a new one."""
-        del thread
         carrier = self._idle.pop() if self._idle else _OsThread(self._idle, self._core)
-        carrier.assign(body)
+        carrier.assign(thread, body)
         return carrier
 
     def retire(self, baton: Baton) -> None:

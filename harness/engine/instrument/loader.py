@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
@@ -27,7 +27,7 @@ def active() -> Instrumenter | None:
 
 
 class Instrumenter(MetaPathFinder):
-    """Instruments every module of some packages as it is imported, and single files on demand.
+    """Instruments every module of some packages, and of watched folders, as it is imported, and single files on demand.
 
     `loaded` holds the names of what was. A module of the packages that was imported before is a mistake of the caller:
     `activate` raises RuntimeError, since a search over code that it cannot see would claim too much.
@@ -35,6 +35,7 @@ class Instrumenter(MetaPathFinder):
 
     def __init__(self, packages: Sequence[str]) -> None:
         self._packages = tuple(packages)
+        self._folders: set[Path] = set()
         self._mutable: set[str] = set()
         self.loaded: set[str] = set()
 
@@ -47,9 +48,13 @@ class Instrumenter(MetaPathFinder):
         for package in self._packages:
             self._learn(package)
         for name in _LIBRARY:
-            refit(sys.modules[name])
+            self._mutable |= refit(sys.modules[name])
         sys.meta_path.insert(0, self)
         _active.append(self)
+
+    def watch(self, folder: Path) -> None:
+        """Instrument what is imported from this folder from now on: what stands beside a file often works with it."""
+        self._folders.add(folder.resolve())
 
     def _learn(self, package: str) -> None:
         """Collect the mutable attributes of a whole package first: one module stores what another one reads."""
@@ -76,11 +81,14 @@ class Instrumenter(MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Find a wanted module and give it a loader that instruments."""
-        if not self._wanted(fullname):
+        wanted = self._wanted(fullname)
+        if not wanted and not self._folders:
             return None
         spec = PathFinder.find_spec(fullname, path, target)
         if spec is None or not isinstance(spec.loader, SourceFileLoader):
-            return spec
+            return spec if wanted else None
+        if not wanted and Path(str(spec.origin)).resolve().parent not in self._folders:
+            return None
         spec.loader = _Loader(fullname, str(spec.origin), self)
         return spec
 
@@ -96,20 +104,24 @@ class Instrumenter(MetaPathFinder):
         self.loaded.add(module.__name__)
 
 
-def refit(module: ModuleType) -> None:
+def refit(module: ModuleType, more: Iterable[Any] = ()) -> frozenset[str]:
     """Give the functions of an imported module instrumented code, in place: nothing of it runs again.
 
-    They report and do not decide: what they share is guarded by locks, which do, but for a few reads.
+    `more` are functions of it that it holds under no name of its own.
+    They report and do not decide: what they share is guarded by locks, which do, but for a few reads. Returns the names
+    of the attributes that they store.
     """
     path = str(module.__file__)
     tree = ast.parse(Path(path).read_bytes(), path)
-    code = compile(transform(tree, mutable_names(tree)), path, "exec", dont_inherit=True)
+    mutable = mutable_names(tree)
+    code = compile(transform(tree, mutable), path, "exec", dont_inherit=True)
     by_name = {each.co_qualname: each for each in _codes(code)}
     module.__dict__.update(names(decides=False))
-    for function in _functions(module):
+    for function in (*_functions(module), *more):
         new = by_name.get(function.__qualname__)
         if new is not None and new.co_freevars == function.__code__.co_freevars:
             function.__code__ = new
+    return mutable
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

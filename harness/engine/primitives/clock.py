@@ -9,12 +9,18 @@ from typing import Any
 
 from harness.engine.threads import current
 
-__all__ = ["CLOCKS", "ControlledDatetime"]
+__all__ = ["CLOCKS", "ControlledDatetime", "library_clock"]
 
 EPOCH_NS = 1_767_225_600 * 1_000_000_000
 """Where virtual wall time begins: 2026-01-01T00:00:00Z, the same in every execution."""
 
-_sleep = time.sleep
+_sleep, _monotonic = time.sleep, time.monotonic
+
+
+def library_clock() -> float:
+    """`time.monotonic` for the library's own waits, which read it under their lock: no decision point."""
+    me = current()
+    return _monotonic() if me is None else me.kernel.read_clock(me) / 1e9
 
 
 def _clock(real: Any, base_ns: int, *, nanoseconds: bool) -> Any:
@@ -22,6 +28,7 @@ def _clock(real: Any, base_ns: int, *, nanoseconds: bool) -> Any:
         me = current()
         if me is None:
             return real()
+        me.kernel.point(me)
         now = base_ns + me.kernel.read_clock(me)
         return now if nanoseconds else now / 1e9
 
@@ -65,6 +72,7 @@ class ControlledDatetime(_RealDatetime, metaclass=_Meta):
         me = current()
         if me is None:
             return _RealDatetime.now(tz)
+        me.kernel.point(me)
         start = _RealDatetime.fromtimestamp(EPOCH_NS / 1e9, tz)
         return start + timedelta(microseconds=me.kernel.read_clock(me) // 1000)
 

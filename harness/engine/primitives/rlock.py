@@ -40,6 +40,8 @@ class RLock:
         self._count = 1
         return True
 
+    __enter__ = acquire
+
     def release(self) -> None:
         """Release once. Raises RuntimeError for a thread that does not hold it."""
         me = CONTROLLED.get(get_ident())
@@ -53,14 +55,11 @@ class RLock:
         if self._count == 0:
             self._inner.release()
 
-    def __enter__(self) -> bool:
-        return self.acquire()
-
     def __exit__(self, *_: object) -> None:
         self.release()
 
     def _is_owned(self) -> bool:
-        me = current()
+        me = CONTROLLED.get(get_ident())
         return self._real._is_owned() if me is None else self._inner.owner is me  # noqa: SLF001 - Condition asks it so
 
     def _recursion_count(self) -> int:
@@ -70,14 +69,14 @@ class RLock:
         if current() is None:
             return self._real._release_save()  # noqa: SLF001 - Condition asks it so
         count, self._count = self._count, 0
-        self._inner.release()
+        self._inner.give()
         return count
 
     def _acquire_restore(self, state: Any) -> None:
         if current() is None:
             self._real._acquire_restore(state)  # noqa: SLF001 - Condition asks it so
             return
-        self._inner.acquire()
+        self._inner.take()
         self._count = state
 
     def _at_fork_reinit(self) -> None:

@@ -11,6 +11,7 @@ import selectors
 from collections.abc import Mapping
 from typing import Any
 
+from harness.engine.primitives.clock import library_clock
 from harness.engine.threads import Controlled, current
 
 __all__ = ["ControlledSelector", "install_selector"]
@@ -75,6 +76,12 @@ class ControlledSelector(selectors.BaseSelector):
         return self._real.get_map()
 
 
+def _loop_time(self: Any) -> float:
+    """`loop.time`, which a loop reads several times a round: no decision points, there are enough around it."""
+    del self
+    return library_clock()
+
+
 def install_selector() -> None:
     """Replace the default selector, and the write by which other threads wake a loop."""
     module: Any = selectors
@@ -82,6 +89,7 @@ def install_selector() -> None:
     import asyncio.selector_events as events  # noqa: PLC0415 - after the selector it binds is ours
 
     loop: Any = events.BaseSelectorEventLoop
+    loop.time = _loop_time
     real_write = loop._write_to_self  # noqa: SLF001 - the one place where threads meet a loop
 
     def write_to_self(self: Any) -> None:

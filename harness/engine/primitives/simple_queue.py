@@ -31,7 +31,9 @@ class SimpleQueue:
             me.kernel.touch(me, self)
         self._real.put(item)
         if me is not None and self._waiters:
-            me.kernel.wake(self._waiters.pop(0))
+            for waiter in self._waiters:  # nobody says which of them gets it
+                me.kernel.wake(waiter)
+            self._waiters.clear()
 
     def put_nowait(self, item: object) -> None:
         """Put an item."""
@@ -47,7 +49,8 @@ class SimpleQueue:
             raise ValueError(message)
         kernel = me.kernel
         kernel.point(me)
-        kernel.touch(me, self)
+        if not block or timeout is not None:
+            kernel.touch(me, self)  # whether it is empty decides; to who waits for an item it does not
         while self._real.empty():
             if not block:
                 raise Empty
@@ -78,4 +81,4 @@ class SimpleQueue:
     def _read(self) -> None:
         me = current()
         if me is not None:
-            me.kernel.touch(me, self, write=False)
+            me.kernel.look(me, self)

@@ -7,11 +7,11 @@ import concurrent.futures.thread
 import threading  # noqa: TID251 - the engine replaces its bottom
 from typing import Any
 
-from harness.engine.kernel import Kernel
 from harness.engine.primitives.simple_queue import SimpleQueue
 from harness.engine.real import get_ident, get_native_id
 from harness.engine.real import start_new_thread as _real_start_new_thread
-from harness.engine.threads import CONTROLLED, Controlled, ExecutionAbortedError, State, current
+from harness.engine.scheduler import Scheduler
+from harness.engine.threads import CONTROLLED, Controlled, State, current
 
 __all__ = ["identity", "install_thread", "start_controlled", "start_new_thread"]
 
@@ -20,6 +20,7 @@ FIRST_IDENTITY = 1_000_000
 _Module: Any = threading
 _executor_worker: Any = concurrent.futures.thread._worker  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - what an executor's threads run
 _Thread: Any = threading.Thread
+_found: dict[str, Any] = {}
 _real_start = _Thread.start
 _real_join = _Thread.join
 _real_is_alive = _Thread.is_alive
@@ -27,6 +28,7 @@ _real_is_alive = _Thread.is_alive
 
 def install_thread() -> None:
     """Replace the methods in place, which subclasses and earlier imports see too, and the raw start below."""
+    _found["excepthook"] = _Module.excepthook
     raw: Any = _thread
     raw.start_new_thread = raw.start_new = start_new_thread
     raw.get_ident = _Module.get_ident = identity
@@ -46,13 +48,15 @@ def start_new_thread(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def start_controlled(
-    kernel: Kernel, thread: Any, *, name: str, role: str, parent: Controlled | None = None
+    kernel: Scheduler, thread: Any, *, name: str, role: str, parent: Controlled | None = None
 ) -> Controlled:
     """Start a Thread object on a carrier of `kernel`."""
     thread._started._flag = True  # noqa: SLF001 - Event.set would take a lock that nobody can contend
     controlled = kernel.spawn(name, lambda: _run(thread), role=role, daemon=thread.daemon, thread=thread, parent=parent)
     thread.__dict__["_racegate"] = controlled
+    _identify(thread, FIRST_IDENTITY + controlled.number)
     if parent is not None:
+        kernel.touch(parent, thread)
         kernel.sync.release(parent, thread)
     kernel.sync.acquire(controlled, thread)
     return controlled
@@ -64,19 +68,25 @@ def identity() -> int:
     return get_ident() if me is None else FIRST_IDENTITY + me.number
 
 
-def _run(thread: Any) -> None:
-    ident = identity()
-    active: Any = _Module._active  # noqa: SLF001 - current_thread() looks here
+def _identify(thread: Any, ident: int) -> None:
+    """What a real thread has done itself by the time its `start` returns."""
     thread._ident = ident  # noqa: SLF001 - what Thread._set_ident does
     thread._native_id = get_native_id()  # noqa: SLF001 - what Thread._set_native_id does
-    active[ident] = thread
+    _Module._active[ident] = thread  # noqa: SLF001 - current_thread() and enumerate() look here
+
+
+def _run(thread: Any) -> None:
     target, arguments = thread._target, thread._args  # noqa: SLF001 - gone once it has run
     try:
         thread.run()
-    except SystemExit:
-        pass
+    except BaseException as error:
+        # A hook that was there before prints, or belongs to a test runner: how the thread died is recorded instead.
+        if _Module.excepthook is not _found["excepthook"] and not CONTROLLED[get_ident()].aborted:
+            thread._invoke_excepthook(thread)  # noqa: SLF001 - as a real thread does
+        if not isinstance(error, SystemExit):
+            raise
     finally:
-        active.pop(ident, None)
+        _Module._active.pop(thread._ident, None)  # noqa: SLF001 - as a real thread does
         if target is _executor_worker and CONTROLLED[get_ident()].aborted:
             _let_go(arguments[0](), thread)
 
@@ -118,25 +128,25 @@ def _join(self: Any, timeout: float | None = None) -> None:
         message = "cannot join current thread"
         raise RuntimeError(message)
     kernel = me.kernel
-    kernel.point(me)
-    kernel.touch(me, target)
-    if target.state is not State.DONE:
+    if target.state is State.DONE:
+        kernel.point(me)
+    else:
+        if timeout is not None:
+            kernel.touch(me, self, write=False)  # whether it has ended decides; to who waits for its end it does not
         target.joiners.append(me)
         kernel.block(me, self, None if timeout is None else max(timeout, 0))
         if me in target.joiners:
             target.joiners.remove(me)
+    kernel.touch(me, self, write=False)
     if target.state is State.DONE:
         kernel.sync.acquire(me, target)
 
 
 def _is_alive(self: Any) -> bool:
-    target: Controlled | None = self.__dict__.get("_racegate")
-    if target is None:
-        return _real_is_alive(self)
     me = current()
     if me is not None:
-        if me.aborted:
-            raise ExecutionAbortedError
-        me.kernel.point(me)
-        me.kernel.touch(me, target, write=False)
+        me.kernel.look(me, self)
+    target: Controlled | None = self.__dict__.get("_racegate")
+    if target is None:
+        return self._started._flag and _real_is_alive(self)  # noqa: SLF001 - is_set would be one more decision
     return target.state is not State.DONE

@@ -9,6 +9,22 @@ The reduction is by state: a prefix that leads to a causal past (see `causality.
 reached with no more preemptions is given up there. Unlike sleep sets, this keeps the bound sound (Musuvathi and
 Qadeer, MSR-TR-2007-12): nothing is pruned in favour of an execution that the bound then leaves out (the trouble
 that Coons, Musuvathi and McKinley, OOPSLA 2013, treat).
+
+The search can be split into shares, each run by a process of its own. All of them run the same first executions, the
+*common* ones, until enough prefixes wait; those are then dealt out in turn, by their place in the queue, and each share
+goes on with its own. Why the shares together leave nothing out, within the bound:
+
+- Call a state expanded when an execution has gone through it and each of its alternatives within the bound has become
+  a prefix. A search is whole if every successor of an expanded state is expanded, with no more preemptions.
+- A state that a common execution expanded: its alternatives either were run in common, or were dealt, each to one
+  share, which runs it. The common executions and the order of the queue do not depend on the share, so all shares deal
+  the same prefixes.
+- A state that a share expanded: its alternatives are in the queue of that same share.
+- A prefix that is run ends in a state which is expanded then, or is given up because the share has *expanded* an equal
+  one: `_seen` holds the states of its own executions and of the common ones, never one that only waits in a queue. A
+  state of another share's is not in it, and is expanded once more: shares may do some work twice, and prune less.
+
+So nothing is pruned on another share's word, and "exhausted" may be said of the whole if every share says it.
 """
 
 from __future__ import annotations
@@ -16,33 +32,46 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
-from harness.engine.strategies.scripted import default_choice, position
+from harness.engine.strategies.scripted import default_choice, position, preempts
 from harness.engine.threads import Controlled, State
 
 __all__ = ["Exhaustive"]
+
+DEALT = 32
+"""Prefixes for each share, at least, before they are dealt: subtrees differ in size, and many of them even out."""
 
 _Position = tuple[int, int]
 _Prefix = tuple[tuple[int, int, int], ...]
 
 
 class Exhaustive:
-    """All executions up to `bound` preemptions. `reduce` prunes by causal past, which must then be complete."""
+    """All executions up to `bound` preemptions, or the share number `share` of `of` of them.
+
+    `reduce` prunes by causal past, which must then be complete.
+    """
 
     name = "exhaustive"
 
-    def __init__(self, bound: int = 2, *, reduce: bool = True) -> None:
+    def __init__(self, bound: int = 2, *, reduce: bool = True, share: int = 0, of: int = 1) -> None:
         assert bound >= 0, "a bound is a number of preemptions"
         self.bound = bound
         self.tracks_causality = reduce
-        self._levels: list[deque[_Prefix]] = [deque() for _ in range(bound + 1)]
-        self._levels[0].append(())
-        self._seen: dict[int, int] = {}
+        self._share = share
+        self._of = of
         self._prefix: _Prefix = ()
         self._wanted: dict[_Position, int] = {}
         self._cost = 0
         self._last = 0
         self.pruned = 0
         self.exhausted = False
+        self.start_over()
+
+    def start_over(self) -> None:
+        """Forget what was explored: begin with the default order again."""
+        self.common = self._of > 1
+        self._levels: list[deque[_Prefix]] = [deque() for _ in range(self.bound + 1)]
+        self._levels[0].append(())
+        self._seen: dict[int, int] = {}
 
     def begin(self, execution: int) -> bool:
         """Take the next prefix; False when none is left, and the space within the bound is exhausted."""
@@ -75,7 +104,7 @@ class Exhaustive:
             self._seen[signature] = self._cost
         for other in (*ready, *(() if timer is None else (timer,))):
             if other is not chosen:
-                self._add(here, other, preempts=_preempts(by, ready, other))
+                self._add(here, other, preempts=preempts(by, ready, other))
         return chosen
 
     def _add(self, here: _Position, other: Controlled, *, preempts: bool) -> None:
@@ -84,17 +113,26 @@ class Exhaustive:
             self._levels[cost].append((*self._prefix, (*here, other.number)))
 
     def end(self, points: int) -> None:
-        """Nothing to learn."""
+        """Deal the prefixes that wait, once there are enough of them."""
+        del points
+        if self.common and sum(map(len, self._levels)) >= DEALT * self._of:
+            self.common = False
+            self._deal()
+
+    def _deal(self) -> None:
+        """Keep every prefix whose turn is this share's; the turns go on from one level to the next."""
+        turn = 0
+        for cost, level in enumerate(self._levels):
+            self._levels[cost] = deque(
+                prefix for place, prefix in enumerate(level, turn) if place % self._of == self._share
+            )
+            turn += len(level)
 
 
 def _signature(by: Controlled | None, any_thread: Controlled) -> int:
     causality = any_thread.kernel.causality
     assert causality is not None, "a strategy that tracks causality gets it"
     return causality.signature(by if by is not None and by.state is State.READY else None)
-
-
-def _preempts(by: Controlled | None, ready: Sequence[Controlled], other: Controlled) -> bool:
-    return (by is not None and by.state is State.READY) or (bool(ready) and other not in ready)
 
 
 def _numbered(number: int, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled:

@@ -2,9 +2,10 @@
 
 Burckhardt, Kothari, Musuvathi, Nagarakatte: A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs,
 ASPLOS 2010. A bug of depth d among n threads and k points is found with probability at least 1 / (n k^(d-1)). We
-differ in two ways: a pending time-out is one more candidate with a priority of its own, so that early and late
-timers are both explored, and after `FAIR_AFTER` points the choice turns round robin, so that a polling loop of high
-priority cannot starve the rest for ever.
+differ in three ways: k is taken from the length of the first execution, so that what an execution does depends on its
+number and the seed and not on what ran before it; a pending time-out is one more candidate with a priority of its own,
+so that early and late timers are both explored; and after `FAIR_AFTER` points the choice turns round robin, so that a
+polling loop of high priority cannot starve the rest for ever.
 """
 
 from __future__ import annotations
@@ -17,6 +18,10 @@ from harness.engine.threads import Controlled
 __all__ = ["Pct"]
 
 FAIR_AFTER = 2_000
+LOWEST = -1e9
+"""Below every priority."""
+SHORTEST = 64
+"""Change points are drawn among so many points at least."""
 
 
 class Pct:
@@ -33,10 +38,11 @@ class Pct:
         self._priority: dict[int, float] = {}
         self._changes: dict[int, int] = {}
         self._point = 0
-        self._length = 64
+        self._length = SHORTEST
+        self.common = True
 
     def begin(self, execution: int) -> bool:
-        """Draw the change points, within the longest execution so far."""
+        """Draw the change points, within what is expected of the length."""
         self._random.seed(f"{self._seed}/{execution}")
         self._priority.clear()
         self._point = 0
@@ -51,22 +57,33 @@ class Pct:
             return ready[point % len(ready)] if ready else self._only(timer)
         if by is not None and point in self._changes:
             self._priority[by.number] = -1.0 - self._changes[point]
-        best = max(ready, key=self._of) if ready else self._only(timer)
-        if timer is not None and self._of_key(-1 - timer.number) > self._of(best):
-            return timer
+        best, highest = None, LOWEST
+        for candidate in ready:
+            priority = self._priority.get(candidate.number)
+            if priority is None:
+                priority = self._draw(candidate.number)
+            if priority > highest:
+                best, highest = candidate, priority
+        if best is None or (timer is not None and self._of_timer(timer) > highest):
+            return self._only(timer)
         return best
 
     def end(self, points: int) -> None:
-        """Widen the range of change points to the longest execution seen."""
-        self._length = max(self._length, points)
+        """Learn from the first execution how long they are: others were up to half as long again."""
+        if self.common:
+            self._length = max(SHORTEST, points * 3 // 2)
+            self.common = False
 
-    def _of(self, thread: Controlled) -> float:
-        return self._of_key(thread.number)
+    def start_over(self) -> None:
+        """Nothing was remembered."""
 
-    def _of_key(self, key: int) -> float:
-        if key not in self._priority:
-            self._priority[key] = self._random.random()
-        return self._priority[key]
+    def _draw(self, key: int) -> float:
+        priority = self._priority[key] = self._random.random()
+        return priority
+
+    def _of_timer(self, timer: Controlled) -> float:
+        key = -1 - timer.number
+        return self._priority[key] if key in self._priority else self._draw(key)
 
     @staticmethod
     def _only(timer: Controlled | None) -> Controlled:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from harness.engine.strategies.exhaustive import Exhaustive
 from harness.engine.strategies.pct import Pct
 from harness.engine.strategies.random_walk import RandomWalk
 from harness.engine.strategies.scripted import Scripted
-from harness.engine.strategies.strategy import Strategy
-from harness.engine.threads import Controlled
+from harness.engine.strategies.strategy import Choose, Search
 
 __all__ = ["Portfolio", "make_strategy"]
 
@@ -22,32 +21,42 @@ class Portfolio:
     tracks_causality = False
 
     def __init__(self, seed: int) -> None:
-        self._first: Strategy = Scripted()
-        self._turns: tuple[Strategy, ...] = (Pct(seed, 2), RandomWalk(seed), Pct(seed + 1, 3))
-        self._now: Strategy = self._first
+        self._first: Search = Scripted()
+        self._turns: tuple[Search, ...] = (Pct(seed, 2), RandomWalk(seed), Pct(seed + 1, 3))
+        self._now: Search = self._first
+        self.common = True
 
     def begin(self, execution: int) -> bool:
         """Pick whose turn it is."""
         self._now = self._first if execution == 0 else self._turns[execution % len(self._turns)]
         return self._now.begin(execution)
 
-    def choose(self, by: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled | None:
-        """Ask the one whose turn it is."""
-        return self._now.choose(by, ready, timer)
+    @property
+    def choose(self) -> Choose:
+        """The `choose` of the one whose turn it is."""
+        return self._now.choose
 
     def end(self, points: int) -> None:
         """Tell all of them: the length of executions is the same knowledge for each."""
         for strategy in self._turns:
             strategy.end(points)
+        self.common = False
+
+    def start_over(self) -> None:
+        """Nothing was remembered."""
 
 
-def make_strategy(name: str, seed: int, bound: int = -1) -> Strategy:
+def make_strategy(
+    name: str, seed: int, bound: int = -1, share: int = 0, of: int = 1, *, reduce: bool = False
+) -> Search:
     """Make a strategy by name; `bound` is the depth of PCT or the preemptions of the exhaustive search, -1 for its own.
 
-    Raises ValueError for another name.
+    `reduce`: an exhaustive search may leave out what it has seen in another order, since every access is reported. It
+    explores share number `share` of `of`, if it is given the numbers of that share only, and those while it is
+    `common`. Raises ValueError for another name.
     """
-    makers: dict[str, Callable[[], Strategy]] = {
-        "exhaustive": lambda: Exhaustive(2 if bound < 0 else bound, reduce=False),
+    makers: dict[str, Callable[[], Search]] = {
+        "exhaustive": lambda: Exhaustive(2 if bound < 0 else bound, reduce=reduce, share=share, of=of),
         "scripted": Scripted,
         "random": lambda: RandomWalk(seed),
         "pct": lambda: Pct(seed, 3 if bound < 1 else bound),

@@ -16,6 +16,7 @@ class RandomWalk:
     name = "random"
     bound = -1
     tracks_causality = False
+    common = False
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
@@ -37,3 +38,6 @@ class RandomWalk:
 
     def end(self, points: int) -> None:
         """Nothing to learn."""
+
+    def start_over(self) -> None:
+        """Nothing was remembered."""

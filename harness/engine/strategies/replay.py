@@ -14,8 +14,6 @@ __all__ = ["Replay"]
 class Replay:
     """The default order with the schedule's exceptions. `divergence` names the first that could not be followed."""
 
-    name = "replay"
-    bound = -1
     tracks_causality = False
 
     def __init__(self, schedule: Schedule) -> None:

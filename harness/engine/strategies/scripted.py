@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from harness.engine.threads import Controlled, State
 from harness.schedule import KERNEL
 
-__all__ = ["Scripted", "default_choice", "position"]
+__all__ = ["Scripted", "default_choice", "position", "preempts"]
 
 
 def default_choice(by: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled:
@@ -15,9 +15,20 @@ def default_choice(by: Controlled | None, ready: Sequence[Controlled], timer: Co
     if by is not None and by.state is State.READY:
         return by
     if ready:
-        return min(ready, key=_number)
+        lowest = ready[0]
+        for candidate in ready:  # three or four: min() with a key takes twice as long
+            if candidate.number < lowest.number:
+                lowest = candidate
+        return lowest
     assert timer is not None, "a decision needs a candidate"
     return timer
+
+
+def preempts(by: Controlled | None, ready: Sequence[Controlled], chosen: Controlled) -> bool:
+    """Whether a choice stops a thread that could go on, or lets a time-out fire although somebody could go."""
+    if by is not None and by.state is State.READY:
+        return chosen is not by
+    return bool(ready) and chosen not in ready
 
 
 def position(by: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> tuple[int, int]:
@@ -29,16 +40,13 @@ def position(by: Controlled | None, ready: Sequence[Controlled], timer: Controll
     return KERNEL, candidate.kernel.rounds
 
 
-def _number(thread: Controlled) -> int:
-    return thread.number
-
-
 class Scripted:
     """The default order, always."""
 
     name = "scripted"
     bound = -1
     tracks_causality = False
+    common = False
 
     def begin(self, execution: int) -> bool:
         """There is one default order, and so one execution: a repetition would be counted and show nothing."""
@@ -50,3 +58,6 @@ class Scripted:
 
     def end(self, points: int) -> None:
         """Nothing to learn."""
+
+    def start_over(self) -> None:
+        """Nothing was remembered."""

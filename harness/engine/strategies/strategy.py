@@ -1,25 +1,34 @@
-"""The protocol between the kernel and what decides."""
+"""The protocols between the kernel, whoever runs executions, and what decides."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias
 
 from harness.engine.threads import Controlled
 
-__all__ = ["Strategy"]
+__all__ = ["Choose", "Chooser", "Search", "Strategy"]
+
+Choose: TypeAlias = Callable[[Controlled | None, Sequence[Controlled], Controlled | None], Controlled | None]
 
 
-class Strategy(Protocol):
-    """Decides who goes next. Called on whichever thread holds the token, never concurrently.
+class Chooser(Protocol):
+    """Decides who goes next in one execution. Called on whichever thread holds the token, never concurrently."""
 
-    `begin` comes before each execution with its number, `choose` at each decision point that has more than one
-    candidate, `end` after the execution with how many such points it had.
-    """
+    @property
+    def choose(self) -> Choose:
+        """What decides, given `by`, `ready` and `timer`, at each decision point that has two candidates or more.
 
-    name: str
-    bound: int
-    """The strategy's bound (PCT: the depth; exhaustive: the preemptions), -1 where it has none."""
+        It picks from `ready`, or it picks `timer`: the blocked thread whose time-out is due first, which fires then.
+        `by` is the thread at the point, None for the kernel itself; it is among `ready` if it can go on. None gives the
+        execution up: what could still come of it is explored elsewhere.
+        """
+        ...
+
+
+class Strategy(Chooser, Protocol):
+    """Decides in one execution after the other: `begin`, then `choose` at each point, then `end`."""
+
     tracks_causality: bool
     """Whether `choose` needs the kernel's `causality`, which costs time."""
 
@@ -30,13 +39,18 @@ class Strategy(Protocol):
         """
         ...
 
-    def choose(self, by: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled | None:
-        """Pick from `ready`, or pick `timer`: the blocked thread whose time-out is due first, which fires then.
-
-        `by` is the thread at the point, None for the kernel itself; it is among `ready` if it can go on. There are two
-        candidates or more. None gives the execution up: what could still come of it is explored elsewhere.
-        """
-        ...
-
     def end(self, points: int) -> None:
         """Learn how many decision points the execution had."""
+
+
+class Search(Strategy, Protocol):
+    """A strategy that explores, alone or as one of several shares."""
+
+    name: str
+    bound: int
+    """The strategy's bound (PCT: the depth; exhaustive: the preemptions), -1 where it has none."""
+    common: bool
+    """Whether the next execution must be run in every share of an exploration: what follows depends on it."""
+
+    def start_over(self) -> None:
+        """Forget what was explored: there are more decision points than were known of so far."""

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
+import gc
 import queue
 import threading
 import time
@@ -31,6 +33,16 @@ class Ran:
     trace: list[Any] = field(default_factory=list)
 
 
+@contextlib.contextmanager
+def uncollected():
+    """As in a cell: finalizers of what earlier executions left must not run in the middle of this one."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 class Bench:
     """Runs a program, `program(trace) -> result`, under control."""
 
@@ -55,7 +67,8 @@ class Bench:
         trace: list[Any] = []
         thread = threading.Thread(target=lambda: results.append(program(trace)))
         start_controlled(kernel, thread, name="main", role="actor")
-        kernel.go()
+        with uncollected():
+            kernel.go()
         left = [thread.name for thread in kernel.threads if thread.state is not State.DONE]
         for controlled in kernel.threads:
             if controlled.died_of is not None:
