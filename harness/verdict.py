@@ -25,6 +25,7 @@ __all__ = [
     "RunRecord",
     "RuntimeRecord",
     "ServiceRecord",
+    "Stop",
     "SuiteRecord",
     "Verdict",
     "Violation",
@@ -73,7 +74,7 @@ class Finding(msgspec.Struct, frozen=True):
     """Something a person should know that is not a violation.
 
     `kind` is one of hidden-state, indistinguishable, nondeterminism, uncontrolled, budget, shared-session, thread-left,
-    gate-opened, checker-crashed, unattributed.
+    thread-died, gate-opened, checker-crashed, unattributed.
     """
 
     kind: str
@@ -105,10 +106,31 @@ class Exploration(msgspec.Struct, frozen=True):
     exhausted: bool = False
 
 
+class Stop(msgspec.Struct, frozen=True):
+    """One change from a thread to another, for the eye: it is no part of the history.
+
+    It came after `after` events. `thread` gave way at `place` (`how`: stops, waits, ends or calls, in a native call;
+    empty where nobody ran), and `chosen` went on at `resumes` (`then`: starts, goes on, or times out). A place is
+    `folder/file.py:line`, empty where it is not the service's or the scenario's.
+    """
+
+    after: int
+    thread: str
+    how: str
+    place: str
+    chosen: str
+    then: str
+    resumes: str
+
+
 class Failure(msgspec.Struct, frozen=True):
     """One failing execution, replayed and confirmed: its violations, its schedule and its whole history.
 
     `blocked` has one line for each thread that could never move again: what it waits for and who holds it.
+
+    For the eye there are `places`, the place in the service or the scenario that each event came from (`file.py:line`,
+    in the order of `events`), and `stops`. `lines` has the source text of places: a terminal may show it, and no file
+    that racegate writes ever holds it.
     """
 
     violations: tuple[Violation, ...]
@@ -117,6 +139,13 @@ class Failure(msgspec.Struct, frozen=True):
     execution: int
     events: tuple[Event, ...]
     blocked: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+    stops: tuple[Stop, ...] = ()
+    lines: Mapping[str, str] = {}
+
+    def place(self, event: Event) -> str:
+        """Where this event came from, empty where nobody knows."""
+        return self.places[event.seq] if event.seq < len(self.places) else ""
 
 
 class CellResult(msgspec.Struct, frozen=True):

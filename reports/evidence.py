@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -73,16 +73,18 @@ def timeline_json(run: RunRecord) -> bytes:
     """Chrome trace format: a process for each failure, a track for each thread, asynchronous events with ids for calls.
 
     Calls are asynchronous (`b`, `e`) because they overlap. A trace viewer wants time that moves, and virtual time
-    mostly stands still: `ts` is the event's position, one microsecond each; virtual time is `args.atNs`.
+    mostly stands still: `ts` is the event's position, one microsecond each; virtual time is `args.atNs`. `args.place`
+    is the file and line that the event came from, never the line's text.
     """
     trace: list[dict[str, Any]] = []
     for number, (control, cell, failure) in enumerate(failures(run), 1):
         title = f"{control or cell.scenario} execution {failure.execution}"
-        trace.extend(_process(number, title, failure.events))
+        trace.extend(_process(number, title, failure))
     return canonical({"displayTimeUnit": "ns", "traceEvents": trace}) + b"\n"
 
 
-def _process(pid: int, title: str, events: Sequence[Event]) -> Iterator[dict[str, Any]]:
+def _process(pid: int, title: str, failure: Failure) -> Iterator[dict[str, Any]]:
+    events = failure.events
     threads = {name: tid for tid, name in enumerate(dict.fromkeys(event.thread for event in events), 1)}
     yield {"ph": "M", "name": "process_name", "pid": pid, "tid": 0, "args": {"name": title}}
     for name, tid in threads.items():
@@ -103,13 +105,14 @@ def _process(pid: int, title: str, events: Sequence[Event]) -> Iterator[dict[str
             "name": name,
             "id": identifier,
             "ts": event.seq,
-            "args": _args(event),
+            "args": _args(event, failure.place(event)),
             **track,
         }
 
 
-def _args(event: Event) -> dict[str, Attr]:
+def _args(event: Event, place: str) -> dict[str, Attr]:
     known = {"task": event.task, "session": event.session, "slot": event.slot, "atNs": str(event.at_ns)}
+    known["place"] = place or None
     attrs = {name: exact(value) for name, value in event.attrs.items()}
     return {**attrs, **{name: value for name, value in known.items() if value is not None}}
 

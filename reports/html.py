@@ -194,10 +194,10 @@ def _events(failure: Failure) -> str:
     lines = [
         f"<tr{_violating(event.seq in marked)}>"
         f'<th scope="row">{event.seq}</th><td>{html_text(event.thread)}</td><td>{html_text(event.task or "")}</td>'
-        f"<td>{html_text(describe(event).partition(' ')[2])}</td></tr>"
+        f"<td>{html_text(describe(event).partition(' ')[2])}</td><td>{html_text(failure.place(event))}</td></tr>"
         for event in visible_events(failure)
     ]
-    head = "".join(f'<th scope="col">{heading}</th>' for heading in ("Seq", "Thread", "Task", "Event"))
+    head = "".join(f'<th scope="col">{heading}</th>' for heading in ("Seq", "Thread", "Task", "Event", "Place"))
     return f"<table><thead><tr>{head}</tr></thead>\n<tbody>\n{chr(10).join(lines)}\n</tbody></table>"
 
 

@@ -21,6 +21,9 @@ NO_LIMIT = 1_000_000
 """Executions where only seconds, or the end of the space, are to stop the search."""
 
 
+MOST_JOBS = 256
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Define the options."""
     parser.add_argument("service", metavar="FILE_OR_SERVICE", help="path/file.py:factory, or a service by name")
@@ -36,14 +39,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     limit = parser.add_mutually_exclusive_group()
     limit.add_argument("--executions", type=int, metavar="N", help="executions a scenario (default 1000)")
     limit.add_argument("--seconds", type=float, metavar="S", help="real time a scenario")
+    parser.add_argument(
+        "-j", "--jobs", type=int, metavar="N", help="worker processes: scenarios side by side, then split"
+    )
     parser.add_argument("--capacity", type=int, metavar="N", help="the service's capacity")
     parser.add_argument("--slots", type=int, metavar="N", help="the service's slots")
+    parser.add_argument(
+        "--fault", action="append", default=[], metavar="FAULT", help="NAME[@POINT][:nth=N]..., see docs/faults.md"
+    )
     parser.add_argument("--seed", type=int, metavar="N", help="default: a fresh one")
     parser.add_argument("--out", type=Path, default=Path("out"), metavar="DIR", help="where receipts go (default out)")
 
 
 def execute(args: argparse.Namespace) -> int:
     """Search, write, print."""
+    if args.jobs is not None and not 0 < args.jobs <= MOST_JOBS:
+        message = f"--jobs must be between 1 and {MOST_JOBS}"
+        raise UsageError(message)
     wishes = Wishes(
         targets=tuple(args.target) or ("numpy",),
         model=args.model,
@@ -52,11 +64,13 @@ def execute(args: argparse.Namespace) -> int:
         capacity=args.capacity,
         slots=args.slots,
         seed=args.seed,
+        faults=tuple(args.fault),
         exploration=_budget(args),
     )
     switch = StopSwitch()
     with stopping(switch):
-        written = run_and_write(prepare(wishes, switch), args.out, None, switch, jobs=2)
+        prepared = prepare(wishes, switch)
+        written = run_and_write(prepared, args.out, None, switch, jobs=args.jobs or 2, workers=args.jobs or 0)
     for item in written:
         _say_extent(item)
     return exit_code((item.record for item in written), interrupted=switch.pulled)

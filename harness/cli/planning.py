@@ -13,12 +13,16 @@ import msgspec
 
 from harness.cli.output import UsageError
 from harness.cli.targets import NUMPY, Found, default_target, discover, named_targets
+from harness.execution.arming import arming_of
+from harness.faults.catalogue import FAMILIES
+from harness.faults.plan import check_arming
 from harness.invariants.catalogue import CATALOGUE
 from harness.models.errors import ModelError
 from harness.models.reference import resolve
 from harness.models.registry import adapter_names, load_adapter
+from harness.suite.fault_text import parse_fault
 from harness.suite.file import ControlEntry, SuiteError, SuiteFile, load_release, load_suite
-from harness.suite.plan import Budget, ControlSpec, Plan, ServiceSpec, TargetSpec
+from harness.suite.plan import Budget, ControlSpec, FaultSpec, Plan, ServiceSpec, TargetSpec
 from harness.suite.select import is_file_reference, portable_reference, select_scenarios
 from harness.supervisor.run import UNSAFE, Materials
 from harness.supervisor.switch import StopSwitch
@@ -52,6 +56,8 @@ class Wishes:
     """Replaces the suite's budget for the cells, not for the controls."""
     hang_after_s: float | None = None
     challenge: str | None = None
+    faults: tuple[str, ...] = ()
+    """Added to the suite's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +80,10 @@ def prepare(wishes: Wishes, switch: StopSwitch) -> Prepared:
         targets = _with_model(targets, wishes.model, explicit=bool(wishes.targets or suite.targets))
         controls = tuple(_control(entry, suite, wishes) for entry in suite.controls)
         materials = {target.name: _materials(target, controls) for target in targets}
+        faults = (*suite.faults, *map(parse_fault, wishes.faults))
     except (SuiteError, ModelError) as error:
         raise UsageError(str(error)) from error
+    seed = _seed(wishes, suite)
     plan = Plan(
         suite=SuiteRecord(suite.id, suite.version),
         targets=tuple(_portable(target) for target in targets),
@@ -83,7 +91,8 @@ def prepare(wishes: Wishes, switch: StopSwitch) -> Prepared:
         scenarios=scenarios,
         controls=controls,
         budget=wishes.exploration or _budget(suite, wishes),
-        seed=_seed(wishes, suite),
+        seed=seed,
+        faults=tuple(_fault(spec, seed) for spec in faults),
         hang_after_s=hang_after_s,
         challenge=wishes.challenge or None,
     )
@@ -111,6 +120,18 @@ def _targets(
 
 def _note(found: Found) -> str:
     return f"{found.adapter}: {found.problem}{f' ({found.install})' if found.install else ''}"
+
+
+def _fault(spec: FaultSpec, seed: int) -> FaultSpec:
+    """The fault with the seed that draws it, where one does. Raises UsageError for what can strike nothing."""
+    drawn = seed if spec.seed is None else spec.seed
+    spec = msgspec.structs.replace(spec, seed=drawn if spec.probability < 1 else 0)
+    try:
+        check_arming(arming_of(spec))
+    except ValueError as error:
+        message = f"fault {spec.name}: {error}" if spec.name in FAMILIES else str(error)
+        raise UsageError(message) from error
+    return spec
 
 
 def _with_model(targets: Sequence[TargetSpec], model: str, *, explicit: bool) -> tuple[TargetSpec, ...]:
@@ -170,7 +191,11 @@ def _sized(spec: ServiceSpec, wishes: Wishes) -> ServiceSpec:
         message = "--capacity and --slots must be at least 1"
         raise UsageError(message)
     name = portable_reference(spec.name, Path.cwd()) if is_file_reference(spec.name) else spec.name
-    return msgspec.structs.replace(spec, name=name, capacity=capacity, slots=slots)
+    sized = msgspec.structs.replace(spec, name=name, capacity=capacity, slots=slots)
+    if not sized.slots_fit:
+        message = f"--slots {slots}: the queue has one slot; give the pool alone: --service pool --slots {slots}"
+        raise UsageError(message)
+    return sized
 
 
 def _control(entry: ControlEntry, suite: SuiteFile, wishes: Wishes) -> ControlSpec:

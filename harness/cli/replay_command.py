@@ -24,7 +24,7 @@ from harness.supervisor.process import Worker, WorkerStartError
 from harness.supervisor.staff import Refusal, Staff, send_model
 from harness.supervisor.switch import StopSwitch
 from harness.worker.protocol import ReplayParams
-from reports.interleaving import interleaving
+from reports.failure_text import failure_text
 
 if TYPE_CHECKING:
     from adapters.base import ModelFile
@@ -167,10 +167,8 @@ def _tell_report(answer: ReplayReport, times: int) -> int:
     many, kinds = ("replay" if times == 1 else "replays"), ("history" if len(digests) == 1 else "different histories")
     say(f"{times} {many}, {len(digests)} {kinds}: {', '.join(digest[:12] for digest in digests)}")
     if answer.failure is not None:
-        for violation in answer.failure.violations:
-            say(f"  {violation.invariant}: {violation.message}")
         say()
-        say(interleaving(answer.failure))
+        say(failure_text(answer.failure, replay=False))
         say()
     if answer.divergence:
         say(f"the schedule could not be followed: {answer.divergence}")

@@ -19,6 +19,7 @@ from harness.supervisor.cells import PlanError
 from harness.supervisor.run import Finished, run_plan
 from harness.supervisor.switch import StopSwitch
 from harness.verdict import RunRecord, Verdict
+from reports.failure_text import failure_text
 from reports.files import write_run
 from reports.keys import KeyFileError, load_private_key
 from reports.table import table
@@ -39,6 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--capacity", type=int, metavar="N", help="the service's capacity")
     parser.add_argument("--slots", type=int, metavar="N", help="the service's slots")
     parser.add_argument("--out", type=Path, default=Path("out"), metavar="DIR", help="where receipts go (default out)")
+    parser.add_argument(
+        "--fault", action="append", default=[], metavar="FAULT", help="NAME[@POINT][:nth=N]..., see docs/faults.md"
+    )
     parser.add_argument("--seed", type=int, metavar="N", help="default: a fresh one")
     parser.add_argument("--executions", type=int, metavar="N", help="executions a cell")
     parser.add_argument("--challenge", metavar="TEXT", help="put the gate's challenge into the receipts")
@@ -87,6 +91,7 @@ def _wishes(args: argparse.Namespace) -> Wishes:
         capacity=args.capacity,
         slots=args.slots,
         seed=args.seed,
+        faults=tuple(args.fault),
         executions=args.executions,
         hang_after_s=args.hang_after,
         challenge=args.challenge,
@@ -115,6 +120,7 @@ def run_and_write(
     jobs: int,
     *,
     verbose: bool = False,
+    workers: int = 0,
 ) -> tuple[Written, ...]:
     """Run the plan; write and print each record as it comes. Raises UsageError for what cannot be run as asked."""
     plan = prepared.plan
@@ -126,17 +132,29 @@ def run_and_write(
     try:
         with watching(plan, verbose=verbose) as watcher:
             # Written one by one as they come: what is finished survives whatever happens to the rest.
-            results = run_plan(plan, prepared.materials, watcher, switch, jobs)
+            results = run_plan(plan, prepared.materials, watcher, switch, jobs, workers)
             written.extend(_write(finished, out, key, past, interrupted=switch.pulled) for finished in results)
     except PlanError as error:
         raise UsageError(str(error)) from error
     except OSError as error:
         message = f"cannot write to {out.name!r}: {error.strerror}"
         raise UsageError(message) from error
-    for item in sorted(written, key=lambda item: (item.record.target, item.record.service.name)):
+    ordered = sorted(written, key=lambda item: (item.record.target, item.record.service.name))
+    for item in ordered:
         say()
         say(table(item.record, signed=key is not None).rstrip("\n"))
+    _draw_first(item.record for item in ordered)
     return tuple(written)
+
+
+def _draw_first(records: Iterable[RunRecord]) -> None:
+    """Show one failure as a whole. The others have their commands in the tables, and are drawn in the reports."""
+    failed = ((record, cell, failure) for record in records for cell in record.cells for failure in cell.failures)
+    for record, cell, failure in failed:
+        say()
+        say(f"{record.target} / {record.service.name}, {cell.scenario}, execution {failure.execution}")
+        say(failure_text(failure))
+        return
 
 
 def _write(
@@ -169,7 +187,7 @@ def _say_where(written: Iterable[Written], *, signed: bool) -> None:
     for item in written:
         say(f"receipt  {item.record.verdict:8} {item.folder}")
     if any(cell.failures for item in written for cell in item.record.cells):
-        say("Each failure is drawn in its folder's report.html; the command under it in the table replays it.")
+        say("Each failure is drawn in its folder's report.html; its command in the table replays it.")
     if not signed:
         say(
             "These receipts are unsigned, and the gate refuses them: make a key with `racegate keygen`, run with --key."

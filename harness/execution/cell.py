@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import os
+import sys
 import time  # noqa: TID251 - a budget may be given in seconds of real time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 
 from adapters.base import Grain, ModelFile, Sharing
 from harness.engine.carriers.carrier import Carriers
 from harness.engine.carriers.cores import choose_core
 from harness.engine.carriers.os_thread import OsThreadCarriers
 from harness.engine.install import install, installed
+from harness.engine.instrument.loader import refit
 from harness.engine.strategies.portfolio import make_strategy
+from harness.engine.strategies.strategy import Search
+from harness.execution.arming import arming_of
 from harness.execution.controlled import Execution, Laboratory
+from harness.execution.decisions import first_difference
+from harness.execution.display import failure_of
 from harness.execution.services import Factory, load_factory
+from harness.execution.share import MOST_FAILURES, ShareReport, distinct_findings, merge, most_telling
 from harness.execution.shrink import shrink
 from harness.execution.tasks import ROUNDS, CellTasks
 from harness.invariants.catalogue import check_all
@@ -24,15 +32,12 @@ from harness.models.registry import load_adapter
 from harness.oracle.expectations import Expectations
 from harness.scenario import Scenario
 from harness.schedule import Schedule
-from harness.suite.plan import CORE, Cell
+from harness.suite.plan import CORE, Cell, Share
 from harness.verdict import CellResult, Exploration, Failure, FaultTally, Finding, InvariantTally, Verdict, Violation
 
-__all__ = ["CellRun", "run_cell"]
+__all__ = ["CellRun", "run_cell", "run_share"]
 
-DECIDES_NOTHING = frozenset({"shared-session", "thread-left", "gate-opened", "unattributed", "thread-died"})
-"""Findings that a person should read and that leave the verdict alone."""
-MOST_FAILURES = 8
-MOST_FINDINGS = 16
+WHOLE = Share()
 
 
 class CellRun:
@@ -59,6 +64,8 @@ class CellRun:
         contract, grain = probe.contract, probe.interrupt_grain
         self.concurrent_sessions = probe.sharing is Sharing.CONCURRENT_RUN
         probe.close()
+        if self.factory.instrumented:
+            _see_into(scenario)
         at_statements = cell.budget.granularity == "statement"
         if at_statements and not self.factory.instrumented:
             message = "statement granularity was asked for, but the service's module is not instrumented"
@@ -70,19 +77,33 @@ class CellRun:
         elif held and grain is Grain.NONE:
             self.cannot_hold = f"{cell.target.adapter} cannot interrupt a run"
         tasks = CellTasks(contract, expectations, endless=held and not self.cannot_hold)
-        core = choose_core(int(os.environ.get(CORE, "0")))
-        carriers = _carriers("threads" if held else cell.budget.carrier, core)
+        carriers = _carriers("threads" if held else cell.budget.carrier)
         self.laboratory = Laboratory(
-            self.scenario, self.factory, adapter, model, cell.target, tasks, carriers, at_statements=at_statements
+            self.scenario,
+            self.factory,
+            adapter,
+            model,
+            cell.target,
+            tasks,
+            carriers,
+            at_statements=at_statements,
+            faults=tuple(arming_of(spec) for spec in cell.faults),
         )
         self.expectations = expectations
 
     def schedule(self, execution: Execution) -> Schedule:
         """The schedule of one execution, bound to this cell and to the code of service and scenario."""
-        return Schedule(self.cell.digest[:12], self.code, execution.choices)
+        return Schedule(self.cell.digest[:12], self.code, execution.choices, execution.left_out)
 
 
-def _carriers(kind: str, core: int | None) -> Carriers:
+def _see_into(scenario: Scenario) -> None:
+    """Have what the actors of a script share reported, too."""
+    module = sys.modules[scenario.body.__module__]
+    refit(module, [each.body for each in vars(module).values() if isinstance(each, Scenario)])
+
+
+def _carriers(kind: str) -> Carriers:
+    core = choose_core(int(os.environ.get(CORE, "0")))
     if kind == "greenlets":
         from harness.engine.carriers.greenlets import GreenletCarriers  # noqa: PLC0415 - an optional package
 
@@ -94,44 +115,72 @@ def run_cell(
     cell: Cell, scenario: Scenario, model: ModelFile, expectations: Expectations, progress: Callable[[int], None]
 ) -> CellResult:
     """Explore the cell within its budget. `progress` hears the number of each execution before it begins."""
+    return merge([run_share(cell, scenario, model, expectations, progress)])
+
+
+def run_share(
+    cell: Cell,
+    scenario: Scenario,
+    model: ModelFile,
+    expectations: Expectations,
+    progress: Callable[[int], None],
+    share: Share = WHOLE,
+) -> ShareReport:
+    """Explore one share of the cell: of its executions those that are the share's, at most so many seconds."""
     run = CellRun(cell, scenario, model, expectations)
+    run.laboratory.releases_decide = share.of > 1  # shares must agree on it, and one may learn of it late
     try:
-        return _explore(run, progress)
+        return _explore(run, progress, share)
     finally:
         run.laboratory.close()
 
 
-def _explore(run: CellRun, progress: Callable[[int], None]) -> CellResult:
+def _explore(run: CellRun, progress: Callable[[int], None], share: Share) -> ShareReport:
     cell, expectations = run.cell, run.expectations
     tally = _Tally(run)
     missing = sorted(set(run.scenario.requires) - run.factory.capabilities)
     if missing:
-        return tally.result(Verdict.NOT_APPLICABLE, f"the service does not declare {', '.join(missing)}")
+        return tally.decided(Verdict.NOT_APPLICABLE, f"the service does not declare {', '.join(missing)}")
     if run.cannot_hold:
-        return tally.result(Verdict.NOT_APPLICABLE, run.cannot_hold)
+        return tally.decided(Verdict.NOT_APPLICABLE, run.cannot_hold)
     if len(expectations.recipes) < 2 * run.scenario.tasks:
         few = f"the oracle can tell {len(expectations.recipes)} tasks apart, {2 * run.scenario.tasks} are needed"
-        return tally.result(Verdict.UNKNOWN, expectations.unknown or few)
-    strategy = make_strategy(cell.budget.strategy, cell.seed, cell.budget.bound)
+        return tally.decided(Verdict.UNKNOWN, expectations.unknown or few)
+    budget = cell.budget
+    strategy = make_strategy(
+        budget.strategy, cell.seed, budget.bound, share.index, share.of, reduce=run.factory.seen_whole
+    )
     tally.bound = strategy.bound
-    deadline = time.monotonic() + cell.budget.seconds if cell.budget.seconds else None
-    for number in range(cell.budget.executions):
-        if deadline is not None and time.monotonic() > deadline:
-            break
+    was_fair = False
+    for number in _numbers(strategy, share, cell):
         progress(number)
+        common, knew = strategy.common, run.laboratory.releases_decide
         execution = run.laboratory.execute(strategy, number)
         if execution is None:
-            tally.exhausted = strategy.name == "exhaustive"
+            tally.exhausted = strategy.name == "exhaustive" and not was_fair
             break
-        tally.add(number, execution)
+        was_fair |= execution.was_fair  # the kernel chose, and what else could have been chosen was not tried
+        if run.laboratory.releases_decide and not knew:
+            strategy.start_over()
+        tally.add(number, execution, common=common, counts=share.counts(number))
         if not execution.clean:
             break
     tally.repeat_first()
-    return tally.judged()
+    return tally.report()
+
+
+def _numbers(strategy: Search, share: Share, cell: Cell) -> Iterator[int]:
+    """The numbers of the executions to run: the share's own, and while they are common, everybody's."""
+    deadline = time.monotonic() + cell.budget.seconds if cell.budget.seconds else None
+    for number in range(cell.budget.executions):
+        if deadline is not None and time.monotonic() > deadline:
+            return
+        if strategy.common or share.counts(number):
+            yield number
 
 
 class _Tally:
-    """What a cell's executions add up to."""
+    """What a share's executions add up to."""
 
     def __init__(self, run: CellRun) -> None:
         self._run = run
@@ -140,24 +189,39 @@ class _Tally:
         self._violated: Counter[str] = Counter()
         self._unknown: dict[str, str] = {}
         self._injected: Counter[str] = Counter()
-        self._findings: dict[tuple[str, str], Finding] = {}
+        self._findings: tuple[Finding, ...] = ()
         self._failures: list[Failure] = []
         self._executions = 0
         self._points = 0
         self._in_native = 0
+        self._ran = 0
+        self._common = sha256()
         self._first: Execution | None = None
+        self._first_number = 0
         self._clean = True
         self._kept = False
         self.exhausted = False
         self.bound = -1
 
-    def add(self, number: int, execution: Execution) -> None:
-        """Judge one execution; one that was given up is part of one that was judged."""
+    def add(self, number: int, execution: Execution, *, common: bool, counts: bool) -> None:
+        """Take one execution, and judge it if it counts: one that was given up is part of one that was judged.
+
+        The histories of the common ones, which every share runs, must be the same everywhere.
+        """
+        self._clean = execution.clean
+        if common:
+            course = f"{execution.choices} {execution.points} {execution.history.digest()}\n"
+            self._common.update(course.encode())
         if execution.pruned:
             return
+        self._ran += 1
+        if self._first is None:
+            self._first, self._first_number = execution, number
+        if counts:
+            self._judge(number, execution)
+
+    def _judge(self, number: int, execution: Execution) -> None:
         self._executions += 1
-        self._first = self._first or execution
-        self._clean = execution.clean
         self._points += execution.points
         self._in_native += sum(event.kind == "in-native" for event in execution.history.events)
         self._injected.update(execution.injected)
@@ -174,7 +238,7 @@ class _Tally:
                 violations.extend(judgement.violations)
             if judgement.unknown:
                 self._unknown.setdefault(invariant, judgement.unknown)
-        for invariant in sorted({violation.invariant for violation in violations}, key=_most_telling):
+        for invariant in sorted({violation.invariant for violation in violations}, key=most_telling):
             self._confirm(number, execution, invariant)
 
     def _confirm(self, number: int, execution: Execution, invariant: str) -> None:
@@ -186,23 +250,14 @@ class _Tally:
         run = self._run
         again = run.laboratory.replay(run.schedule(execution))
         if again.history.digest() != execution.history.digest():
-            self._find(Finding("nondeterminism", _first_difference(execution, again)))
+            self._find(Finding("nondeterminism", first_difference(execution.decided, again.decided)))
             return
-        smallest = shrink(run.laboratory, run.schedule(execution), execution, invariant)
+        smallest = shrink(run.laboratory, run.schedule(execution), execution, invariant).execution
         violations = [
             violation for judgement in check_all(smallest.history).values() for violation in judgement.violations
         ]
-        violations.sort(key=lambda violation: _most_telling(violation.invariant))
-        self._failures.append(
-            Failure(
-                tuple(violations),
-                run.schedule(smallest).token(),
-                smallest.history.digest(),
-                number,
-                smallest.history.events,
-                smallest.blocked,
-            )
-        )
+        violations.sort(key=lambda violation: most_telling(violation.invariant))
+        self._failures.append(failure_of(run.laboratory, run.schedule(smallest), smallest, violations, number))
 
     def repeat_first(self) -> None:
         """Repeat the first execution: a service that had kept something, such as a cache, would not do the same again.
@@ -210,58 +265,45 @@ class _Tally:
         All but its first execution would then have begun elsewhere, and what it does on a fresh start was not explored.
         """
         first = self._first
-        if first is None or not self._clean or self._executions == 1:
+        if first is None or not self._clean or self._ran == 1:
             return
         again = self._run.laboratory.replay(self._run.schedule(first))
         if _course(again) != _course(first):
             self._kept = True
-            text = f"something is kept from one execution to the next: {_first_difference(first, again)}"
+            text = f"something is kept from one execution to the next: {first_difference(first.decided, again.decided)}"
             self._find(Finding("nondeterminism", text))
 
     def _find(self, *findings: Finding) -> None:
-        for finding in findings:
-            # One that decides the verdict is kept however many of the others there are.
-            if len(self._findings) < MOST_FINDINGS or finding.kind not in DECIDES_NOTHING:
-                self._findings.setdefault((finding.kind, finding.message), finding)
+        self._findings = distinct_findings((*self._findings, *findings))
 
-    def judged(self) -> CellResult:
-        """The verdict over all executions."""
+    def decided(self, verdict: Verdict, reason: str) -> ShareReport:
+        """The report of a cell whose verdict needs no execution."""
+        return ShareReport(self._sums(verdict, reason), decided=True)
+
+    def report(self) -> ShareReport:
+        """The report of what was run; the verdict is left to whoever knows all shares."""
         # What a process that ran executions before makes of one is no evidence: a fresh one may not do it.
-        if self._failures and not (self._kept and all(failure.execution for failure in self._failures)):
-            self._failures.sort(key=lambda failure: _most_telling(failure.violations[0].invariant))
-            first = self._failures[0].violations[0]
-            return self.result(Verdict.FAIL, f"{first.invariant}: {first.message}")
-        why = next(self._doubts(), "")
-        return self.result(Verdict.UNKNOWN if why else Verdict.PASS, why)
-
-    def _doubts(self) -> Iterator[str]:
-        """Every reason for which executions without a confirmed violation do not make a PASS."""
-        exercised = self._run.scenario.exercises
-        yield from (finding.message for finding in self._findings.values() if finding.kind not in DECIDES_NOTHING)
-        yield from (f"{invariant} was violated, but no replay confirmed it" for invariant in self._violated)
-        if self._run.scenario.native == "held" and not self._in_native:
-            yield "no run was held inside native code"
-        expectations = self._run.expectations
-        if expectations.unknown and "own-output" in exercised:
-            yield expectations.unknown
-        yield from (
-            f"the premise of {invariant} never occurred" for invariant in exercised if not self._checked[invariant]
+        fresh = any(failure.execution == self._first_number for failure in self._failures)
+        return ShareReport(
+            sums=self._sums(Verdict.UNKNOWN, ""),
+            confirmed=bool(self._failures) and (fresh or not self._kept),
+            in_native=self._in_native,
+            blind=self._run.expectations.unknown,
+            common=self._common.hexdigest(),
+            armed=tuple(fault.name for fault in self._run.cell.faults),
         )
-        for invariant, why in self._unknown.items():
-            if invariant in exercised or why.startswith("checker crashed"):
-                yield f"{invariant}: {why}"
 
-    def result(self, verdict: Verdict, reason: str) -> CellResult:
-        """The cell's result with this verdict."""
+    def _sums(self, verdict: Verdict, reason: str) -> CellResult:
         run = self._run
         unknown = dict(self._unknown)
         if run.expectations.unknown:
             unknown["own-output"] = run.expectations.unknown
         names = sorted(self._checked.keys() | unknown.keys())
         budget = run.cell.budget
+        scenario, digest = run.cell.as_recorded(run.scenario.id, run.scenario.digest)
         return CellResult(
-            scenario=run.scenario.id,
-            scenario_digest=run.scenario.digest,
+            scenario=scenario,
+            scenario_digest=digest,
             model_digest=run.cell.model_digest,
             verdict=verdict,
             reason=reason,
@@ -279,22 +321,10 @@ class _Tally:
                 InvariantTally(name, self._checked[name], self._violated[name], unknown.get(name, "")) for name in names
             ),
             failures=tuple(self._failures),
-            findings=tuple(self._findings.values()),
+            findings=self._findings,
         )
-
-
-def _most_telling(invariant: str) -> tuple[bool, str]:
-    """A wrong answer to the wrong user comes before what led to it."""
-    return (invariant != "own-output", invariant)
 
 
 def _course(execution: Execution) -> list[tuple[object, ...]]:
     """What happened in which order, without the time: one more look at a clock makes no other execution."""
     return [(event.thread, event.kind, event.task, event.session, event.attrs) for event in execution.history.events]
-
-
-def _first_difference(one: Execution, other: Execution) -> str:
-    for a, b in zip(one.history.events, other.history.events, strict=False):
-        if a != b:
-            return f"a replay differs at event {a.seq}: {a.thread} {a.kind} became {b.thread} {b.kind}"
-    return f"a replay has {len(other.history.events)} events, the execution had {len(one.history.events)}"

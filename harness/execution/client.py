@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import concurrent.futures
 import inspect
+from collections.abc import Callable, Hashable
 from typing import Any
 
+from harness.engine.threads import current
 from harness.execution.run_state import RunState
+from harness.execution.submit_options import SubmitOptions
+from harness.faults.worker_death import WorkerDeathError
 from harness.history import Attr
 from harness.scenario import Outcome
+from harness.service.lifecycle import CloseReason
 
 __all__ = ["ControlledClientTask", "ControlledInput", "ControlledService"]
+
+_REFUSALS = frozenset({"full", "closed", "contract", "unhealthy"})
 
 
 class ControlledInput:
@@ -30,12 +37,13 @@ class ControlledInput:
 class ControlledClientTask:
     """See `harness.scenario.ClientTask`."""
 
-    def __init__(self, state: RunState, source: ControlledInput) -> None:
+    def __init__(self, state: RunState, source: ControlledInput, *, left_out: bool = False) -> None:
         self._state = state
         self._source = source
         self.task = source.task
         self.future: Any = None
         self.refused_with = ""
+        self._left_out = left_out
         self.delivered: str | None = None
         self._value: Any = None
         self._digest = ""
@@ -47,7 +55,7 @@ class ControlledClientTask:
 
     def cancel(self) -> bool:
         """Cancel, recorded with its answer."""
-        if self.future is None:
+        if self._state.leaves_out("cancel", idle=self.future is None):
             return False
         recorder = self._state.recorder
         call = recorder.next_call()
@@ -61,7 +69,7 @@ class ControlledClientTask:
 
     def result(self, timeout: float | None = None) -> Outcome:
         """Wait, recorded with what came of it."""
-        if self.future is None:
+        if self._state.leaves_out("result", idle=self.future is None):
             return Outcome("REFUSED", self.refused_with)
         recorder = self._state.recorder
         call = recorder.next_call()
@@ -87,6 +95,8 @@ class ControlledClientTask:
     def overwrite_input(self) -> None:
         """Overwrite the caller's own arrays with the decoy's."""
         state = self._state
+        if state.leaves_out("overwrite", idle=self._left_out):
+            return
         decoy = state.tasks.decoy(self._source.number)
         for name, array in state.tasks.arrays(decoy).items():
             self._source.arrays[name][...] = array
@@ -96,9 +106,31 @@ class ControlledClientTask:
 
     def recheck(self) -> None:
         """Digest the delivered output again."""
-        if self._digest:
-            same = self._state.judge.digest(self._value) == self._digest
-            self._state.recorder.record("output-rechecked", self.task, attrs={"same": same})
+        if self._state.leaves_out("recheck", idle=not self._digest):
+            return
+        same = self._state.judge.digest(self._value) == self._digest
+        self._state.recorder.record("output-rechecked", self.task, attrs={"same": same})
+
+    def on_done(self, body: Callable[[], object]) -> None:
+        """Add a done-callback, recorded with what it finds and how it ends."""
+        if self._state.leaves_out("on-done", idle=self.future is None):
+            return
+        recorder = self._state.recorder
+
+        def callback(future: Any) -> None:
+            call = recorder.next_call()
+            recorder.record("callback-begin", self.task, attrs={"call": call, "done": bool(future.done())})
+            answer = "raised"
+            try:
+                body()
+                answer = "returned"
+            finally:
+                recorder.record("callback-end", self.task, attrs={"call": call, "answer": answer})
+
+        call = recorder.next_call()
+        recorder.record("add-callback-begin", self.task, attrs={"call": call})
+        self.future.add_done_callback(callback)
+        recorder.record("add-callback-end", self.task, attrs={"call": call})
 
     def _observe(self, timeout: float | None) -> Outcome:
         future = self.future
@@ -106,11 +138,11 @@ class ControlledClientTask:
             value = self._state.decode(future.result(timeout))
         except concurrent.futures.CancelledError:
             return Outcome("CANCELLED")
-        except Exception as error:  # noqa: BLE001 - how a task failed is data
+        except (Exception, WorkerDeathError) as error:  # noqa: BLE001 - how a task failed is data
             if isinstance(error, TimeoutError) and not _is_outcome(future, error):
                 return Outcome("TIMED_OUT")
             self._error = error
-            return Outcome("FAILED", type(error).__name__)
+            return Outcome(outcome_kind(error), type(error).__name__)
         if self.delivered is None:
             self._value = value
             self._digest = self._state.judge.digest(value)
@@ -129,20 +161,23 @@ class ControlledClientTask:
         elif outcome.kind == "FAILED":
             attrs["error"] = outcome.detail
             attrs["foreign"] = self._names_another_task(str(self._error))
+        elif outcome.kind == "EXPIRED":
+            kind = getattr(self.future, "expired_kind", None)
+            attrs["expired_kind"] = kind and str(kind)
         self._state.recorder.record("deliver", self.task, attrs=attrs)
 
     def _names_another_task(self, text: str) -> bool:
         """Injected faults put the TaskId that they struck into their text."""
-        return any(f"[{other}]" in text for other in self._state.submitted if other != self.task)
+        others = (other for other in self._state.submitted if not self._state.judge.may_share(self.task, other))
+        return any(f"[{other}]" in text for other in others)
 
 
 class ControlledService:
     """See `harness.scenario.ServiceUnderTest`."""
 
-    def __init__(self, state: RunState, service: Any, capacity: int) -> None:
+    def __init__(self, state: RunState, service: Any) -> None:
         self._state = state
         self._service = service
-        self._capacity = capacity
         self._takes_drain = _takes_drain(service)
         self._encode = getattr(service, "encode", None)
         self.closes_begun = 0
@@ -150,57 +185,115 @@ class ControlledService:
     @property
     def capacity(self) -> int:
         """How many accepted tasks may wait, -1 for no bound."""
-        return self._capacity
+        return self._state.setup.declared_capacity
 
     @property
     def workers(self) -> int:
         """How many tasks may run at once."""
         return self._state.factory.workers
 
-    def submit(self, task: Any) -> ControlledClientTask:
+    def submit(
+        self,
+        task: Any,
+        *,
+        request_class: str | None = None,
+        deadline: float | None = None,
+        priority: int | None = None,
+        key: Hashable = None,
+        retry_of: Any = None,
+        timeout: float | None = None,
+    ) -> ControlledClientTask:
         """Submit, recorded with the answer."""
         assert isinstance(task, ControlledInput), "a script submits what script.task() gave"
         state = self._state
-        recorder = state.recorder
+        if state.leaves_out("submit"):
+            return ControlledClientTask(state, task, left_out=True)
+        options = SubmitOptions(
+            request_class=request_class,
+            deadline=deadline,
+            priority=priority,
+            key=key,
+            retry_of=retry_of,
+            timeout=timeout,
+        )
         handle = ControlledClientTask(state, task)
         state.submitted.append(handle.task)
         state.judge.submitted(handle.task, task.number, set(state.ended))
-        call = recorder.next_call()
-        recorder.record(
-            "submit-begin", handle.task, attrs={"call": call, "malformed": True} if task.malformed else {"call": call}
-        )
-        arrays: Any = task.arrays if self._encode is None else self._encode(task.arrays)
-        try:
-            future = self._service.submit(arrays)
-        except Exception as error:  # noqa: BLE001 - a refusal is data
-            handle.refused_with = type(error).__name__
-            attrs: dict[str, Attr] = {
-                "call": call,
-                "answer": "refused",
-                "refusal": refusal_kind(error),
-                "error": type(error).__name__,
-            }
-            recorder.record("submit-end", handle.task, attrs=attrs)
-            return handle
-        handle.future = future
-        recorder.task_of_future[id(future)] = handle.task
-        state.handles.append(handle)
-        recorder.record("submit-end", handle.task, attrs={"call": call, "answer": "accepted"})
+        self._submit(handle, task, options)
         return handle
 
-    def close(self, *, drain: bool | None = None) -> None:
+    def _submit(self, handle: ControlledClientTask, task: ControlledInput, options: SubmitOptions) -> None:
+        state, recorder = self._state, self._state.recorder
+        call: Attr = recorder.next_call()
+        taken = options.taken_by(state.factory.capabilities)
+        begin: dict[str, Attr] = {"call": call, **({"malformed": True} if task.malformed else {})}
+        begin |= options.attrs(state.setup, taken, state.keys)
+        if "key" in begin and state.setup.overflow(options.request_class or "default") == "coalesce":
+            state.judge.joins(handle.task, (begin.get("class"), begin["key"]))
+        recorder.record("submit-begin", handle.task, attrs=begin)
+        arrays: Any = task.arrays if self._encode is None else self._encode(task.arrays)
+        try:
+            future = self._service.submit(arrays, **taken)
+        except (Exception, WorkerDeathError) as error:  # noqa: BLE001 - a refusal is data
+            handle.refused_with = type(error).__name__
+            recorder.record("submit-end", handle.task, attrs={"call": call, **_refusal(error)})
+            return
+        end: dict[str, Attr] = {"call": call, "answer": "accepted"}
+        if other := recorder.task_of_future.get(id(future)):
+            end["future_of"] = other
+        if "retry_of" in taken:
+            end["linked"] = _links(getattr(future, "retry_of", None), taken["retry_of"])
+        handle.future = future
+        recorder.task_of_future.setdefault(id(future), handle.task)
+        state.handles.append(handle)
+        recorder.record("submit-end", handle.task, attrs=end)
+
+    def close(self, *, drain: bool | None = None, deadline: float | None = None, reason: str | None = None) -> None:
         """Close, recorded. What close raises is recorded, not passed on: it is the service's answer."""
+        if self._state.leaves_out("close"):
+            return
         recorder = self._state.recorder
         call = recorder.next_call()
         self.closes_begun += 1
-        drain = drain if self._takes_drain else None
-        recorder.record("service-close-begin", attrs={"call": call, "drain": drain})
-        attrs: dict[str, Attr] = {"call": call, "answer": "returned", "reentrant": False}
+        options = self._close_options(drain, deadline, reason)
+        begin: dict[str, Attr] = {"call": call, "drain": options.get("drain")}
+        if "deadline" in options:
+            begin["deadline_ms"] = round(options["deadline"] * 1000)
+        if "reason" in options:
+            begin["reason"] = str(options["reason"])
+        recorder.record("service-close-begin", attrs=begin)
+        me = current()
+        # On a thread of the service's own, in a callback, it can only ask for closing: it would wait for itself.
+        reentrant = me is not None and me.role in {"service", "daemon"}
+        attrs: dict[str, Attr] = {"call": call, "answer": "returned", "reentrant": reentrant}
         try:
-            self._service.close() if drain is None else self._service.close(drain=drain)
-        except Exception as error:  # noqa: BLE001 - what close raises is data
+            self._service.close(**options)
+        except (Exception, WorkerDeathError) as error:  # noqa: BLE001 - what close raises is data
             attrs |= {"answer": "raised", "error": type(error).__name__}
+        if "reason" in options:
+            told = getattr(self._service, "close_reason", None)
+            attrs["reason"] = told and str(told)
         recorder.record("service-close-end", attrs=attrs)
+
+    def _close_options(self, drain: bool | None, deadline: float | None, reason: str | None) -> dict[str, Any]:  # noqa: FBT001 - an option of the contract
+        capabilities = self._state.factory.capabilities
+        options: dict[str, Any] = {}
+        if drain is not None and self._takes_drain:
+            options["drain"] = drain
+        if deadline is not None and "close-deadline" in capabilities:
+            options["deadline"] = deadline
+        if reason is not None and "close-reason" in capabilities:
+            options["reason"] = CloseReason(reason)
+        return options
+
+    def counters(self) -> object:
+        """The service's own counters."""
+        return self._service.counters()
+
+    @property
+    def health(self) -> str:
+        """What the service says of its health."""
+        return str(getattr(self._service, "health", ""))
 
 
 def _is_outcome(future: Any, error: BaseException) -> bool:
@@ -216,16 +309,37 @@ def _is_outcome(future: Any, error: BaseException) -> bool:
     return False
 
 
-def refusal_kind(error: Exception) -> str:
+def _links(link: Any, first: Any) -> bool:
+    """Whether a retry's `retry_of` is the first task: its future, or the identity that the service gave it."""
+    return link is not None and (link is first or link == getattr(first, "task_id", None))
+
+
+def outcome_kind(error: BaseException) -> str:
+    """EXPIRED or REPLACED where the error says so by its `outcome`, else FAILED."""
+    declared = getattr(error, "outcome", None)
+    return declared if isinstance(declared, str) and declared in {"EXPIRED", "REPLACED"} else "FAILED"
+
+
+def _refusal(error: BaseException) -> dict[str, Attr]:
+    """What `submit-end` says of a refusal."""
+    attrs: dict[str, Attr] = {"answer": "refused", "refusal": refusal_kind(error), "error": type(error).__name__}
+    hint = getattr(error, "retry_after", None)
+    if isinstance(hint, (int, float)):
+        attrs["retry_after_ms"] = round(hint * 1000)
+    return attrs
+
+
+def refusal_kind(error: BaseException) -> str:
     """What a refusal means: by our service's errors, `queue.Full`, or the `refusal` attribute of a user's own."""
     declared = getattr(error, "refusal", None)
-    if isinstance(declared, str) and declared in {"full", "closed", "contract"}:
+    if isinstance(declared, str) and declared in _REFUSALS:
         return declared
     names = {kind.__name__ for kind in type(error).__mro__}
     for name, kind in (
         ("QueueFullError", "full"),
         ("Full", "full"),
         ("ServiceClosedError", "closed"),
+        ("ServiceUnhealthyError", "unhealthy"),
         ("ContractError", "contract"),
     ):
         if name in names:

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import gc
+import logging
 import threading  # noqa: TID251 - the script is a thread
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from adapters.base import Adapter, ModelFile
 from harness.engine.carriers.carrier import Carriers
 from harness.engine.causality import Causality
 from harness.engine.install import reset_names
-from harness.engine.kernel import Kernel, where_is
+from harness.engine.kernel import Kernel
 from harness.engine.primitives.thread import start_controlled
 from harness.engine.strategies.replay import Replay
 from harness.engine.strategies.strategy import Strategy
-from harness.engine.threads import Controlled, State
+from harness.engine.threads import Controlled
+from harness.execution.at_rest import AtRest, note_stuck
+from harness.execution.decisions import Decided, DecisionLog
 from harness.execution.gates import ControlledGates
-from harness.execution.run_state import RunState
+from harness.execution.run_state import RunState, Step
 from harness.execution.script import ControlledScript, ServiceNotOpenedError
 from harness.execution.services import Factory
 from harness.execution.tasks import CellTasks
+from harness.execution.tracer import TracedWorld, Tracer
 from harness.execution.world import ControlledWorld
-from harness.faults.plan import FaultPlan
+from harness.faults.plan import Arming, FaultPlan
 from harness.history import History
 from harness.observe.recorder import Recorder
 from harness.observe.seam import Seam
@@ -33,14 +38,7 @@ from harness.verdict import Finding
 
 __all__ = ["Execution", "Laboratory"]
 
-_KINDS = {
-    "ControlledGate": "a gate of the scenario",
-    "Lock": "a lock",
-    "RLock": "a lock",
-    "SimpleQueue": "an item in a queue",
-    "WaiterLock": "a notification",
-    "str": "the time to pass",
-}
+_ROOT_LOGGER = logging.getLogger()
 COLLECT_EVERY = 64
 """Garbage is collected between executions only, once in so many: finalizers would run at random points otherwise."""
 
@@ -57,10 +55,25 @@ class Execution:
     injected: Counter[str]
     clean: bool
     pruned: bool = False
+    was_fair: bool = False
+    left_out: tuple[tuple[int, int], ...] = ()
+    made: tuple[Step, ...] = ()
+    decisions: Sequence[tuple[int, int, int, bool, int]] = ()
+    threads: tuple[str, ...] = ()
+
+    @property
+    def decided(self) -> Decided:
+        """What a replay of it must do again."""
+        return Decided(self.decisions, self.threads, self.history.events)
 
 
 class Laboratory:
-    """Runs executions of one cell, one after the other, on one thread that is not controlled."""
+    """Runs executions of one cell, one after the other, on one thread that is not controlled.
+
+    `faults` are armed at the beginning of each.
+    `releases_decide` (see the scheduler) is set by the first execution that shows whether a lock is held: a search must
+    start over then, and what is recorded from then on must be replayed with it.
+    """
 
     def __init__(
         self,
@@ -73,7 +86,9 @@ class Laboratory:
         carriers: Carriers,
         *,
         at_statements: bool = False,
+        faults: Sequence[Arming] = (),
     ) -> None:
+        self.faults = faults
         self._scenario = scenario
         self._factory = factory
         self._tasks = tasks
@@ -83,25 +98,39 @@ class Laboratory:
         self._carriers = carriers
         self._since_collection = 0
         self._at_statements = at_statements
+        self.releases_decide = False
         gc.collect()
         gc.freeze()  # a collection then looks at what executions made, not at every module of the process
 
-    def execute(self, strategy: Strategy, number: int) -> Execution | None:
-        """Run execution `number` under a strategy; None when the strategy has none left."""
+    def execute(
+        self,
+        strategy: Strategy,
+        number: int,
+        tracer: Tracer | None = None,
+        leave_out: Iterable[tuple[int, int]] = (),
+    ) -> Execution | None:
+        """Run execution `number` under a strategy; None when the strategy has none left.
+
+        `leave_out` are steps of the script that it does not make: see `harness.schedule.Schedule`.
+        """
         if not strategy.begin(number):
             return None
         reset_names()
-        kernel = Kernel(self._carriers, strategy)
+        _ROOT_LOGGER.setLevel(_ROOT_LOGGER.level)  # drops what loggers cache: the first use of one takes a lock more
+        log = DecisionLog(strategy)
+        kernel = Kernel(self._carriers, log)
         kernel.at_statements = self._at_statements
+        kernel.releases_decide = self.releases_decide
         if strategy.tracks_causality:
             kernel.causality = Causality()
-        run = _Run(kernel, self)
+        run = _Run(kernel, self, log, tracer, frozenset(leave_out))
         gc.disable()
         try:
             execution = run.execute()
         finally:
             self._collect()
         strategy.end(kernel.points)
+        self.releases_decide |= kernel.holding_shows
         return execution
 
     def _collect(self) -> None:
@@ -112,10 +141,15 @@ class Laboratory:
         gc.enable()
 
     def script(
-        self, seam: Seam, recorder: Recorder, gates: ControlledGates, faults: FaultPlan
+        self,
+        seam: Seam,
+        recorder: Recorder,
+        gates: ControlledGates,
+        faults: FaultPlan,
+        leave_out: frozenset[tuple[int, int]],
     ) -> tuple[RunState, ControlledScript]:
         """The script of one execution and the state it works on."""
-        state = RunState(recorder, seam, self._tasks, self._factory)
+        state = RunState(recorder, seam, self._tasks, self._factory, leave_out)
         delegate = self._target.delegate or self._adapter.default_delegate
         opener = seam.opener(self._adapter, self._model, delegate, self._target.options)
         return state, ControlledScript(state, gates, faults, opener)
@@ -127,9 +161,16 @@ class Laboratory:
 
     def replay(self, schedule: Schedule) -> Execution:
         """Run the execution that a schedule records."""
-        execution = self.execute(Replay(schedule), 0)
+        execution = self.execute(Replay(schedule), 0, leave_out=schedule.left_out)
         assert execution is not None, "a replay has one execution"
         return execution
+
+    def trace(self, schedule: Schedule) -> tuple[Execution, Tracer]:
+        """Run the execution that a schedule records, and watch it for the eye."""
+        tracer = Tracer()
+        execution = self.execute(Replay(schedule), 0, tracer, schedule.left_out)
+        assert execution is not None, "a replay has one execution"
+        return execution, tracer
 
     @property
     def scenario(self) -> Scenario:
@@ -140,16 +181,32 @@ class Laboratory:
 class _Run:
     """The moving parts of one execution."""
 
-    def __init__(self, kernel: Kernel, laboratory: Laboratory) -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        laboratory: Laboratory,
+        log: DecisionLog,
+        tracer: Tracer | None,
+        leave_out: frozenset[tuple[int, int]],
+    ) -> None:
         self._kernel = kernel
+        self._log = log
+        self._tracer = tracer
         self._body = laboratory.scenario.body
-        world = ControlledWorld(kernel, held=laboratory.scenario.native == "held")
+        held = laboratory.scenario.native == "held"
+        if tracer is None:
+            world = ControlledWorld(kernel, held=held)
+        else:
+            tracer.watch(kernel)
+            world = TracedWorld(kernel, tracer, held=held)
         self._recorder = Recorder(world)
         self._gates = ControlledGates(world, self._recorder)
         self._faults = FaultPlan()
+        for arming in laboratory.faults:
+            self._faults.arm(arming, by_scenario=False)
         self._not_opened = ""
         self._seam = Seam(world, self._recorder, self._gates, self._faults)
-        self._state, self._script = laboratory.script(self._seam, self._recorder, self._gates, self._faults)
+        self._state, self._script = laboratory.script(self._seam, self._recorder, self._gates, self._faults, leave_out)
 
     def execute(self) -> Execution:
         kernel = self._kernel
@@ -157,30 +214,37 @@ class _Run:
         kernel.go()
         while kernel.stalled is None and not kernel.out_of_budget and self._gates.release_at_rest():
             kernel.go()
-        blocked = self._note_stuck()
+        at_rest = note_stuck(kernel, self._recorder, self._tracer)
         if kernel.stalled is None and not kernel.out_of_budget:
             self._recorder.record("quiescent")
             self._start("sweep", self._sweep)
             kernel.go()
-        findings = self._findings()
+        findings = self._findings(at_rest)
         history = self._recorder.history("controlled")
+        threads = tuple(thread.name for thread in kernel.threads)
         clean = kernel.abort_rest()
         if clean:
             for session in self._seam.sessions:
                 session.release_for_harness()
+            kernel.forget()
         return Execution(
             history=history,
             choices=tuple(kernel.choices),
             points=kernel.points,
-            blocked=blocked,
+            blocked=at_rest.blocked,
             findings=findings,
             injected=self._faults.injected,
             clean=clean,
             pruned=kernel.pruned,
+            was_fair=kernel.was_fair,
+            left_out=tuple(sorted(self._state.left_out)),
+            made=tuple(self._state.made),
+            decisions=self._log.made,
+            threads=threads,
         )
 
     def _start(self, name: str, body: object) -> None:
-        thread = threading.Thread(target=body, name=name, daemon=True)  # type: ignore[arg-type]
+        thread = threading.Thread(target=body, name=name, daemon=False)  # type: ignore[arg-type]
         start_controlled(self._kernel, thread, name=name, role="actor" if name == "script" else "harness")
 
     def _perform(self) -> None:
@@ -195,21 +259,9 @@ class _Run:
         for handle in self._state.handles:
             handle.sweep()
 
-    def _note_stuck(self) -> tuple[str, ...]:
-        blocked: list[str] = []
-        for thread in self._kernel.threads:
-            if thread.state is State.BLOCKED and thread.role != "harness":
-                what, holder = _waits_for(thread)
-                self._recorder.record_of(
-                    thread.name, "stuck", {"waits_for": what, "holder": holder, "role": thread.role}
-                )
-                held_by = f", held by {holder}" if holder else ""
-                blocked.append(f"{thread.name} waits for {what} at {where_is(thread.baton.frame())}{held_by}")
-        return tuple(blocked)
-
-    def _findings(self) -> tuple[Finding, ...]:
+    def _findings(self, at_rest: AtRest) -> tuple[Finding, ...]:
         kernel = self._kernel
-        found: list[Finding] = []
+        found = list(at_rest.left)
         if kernel.stalled is not None:
             found.append(
                 Finding("uncontrolled", f"{kernel.stalled.thread} ran on without control at {kernel.stalled.where}")
@@ -236,13 +288,3 @@ class _Run:
 def _scenario_text(thread: Controlled) -> str:
     """What a script raised is ours to show; what the code under test raised may hold a payload."""
     return f": {thread.died_of}" if thread.role == "actor" else ""
-
-
-def _waits_for(thread: Controlled) -> tuple[str, str]:
-    """The kind of thing that a blocked thread waits for, and the name of the thread that holds it."""
-    thing = thread.waits_for
-    if isinstance(thing, threading.Thread):
-        target = thing.__dict__.get("_racegate")
-        return "the end of a thread", target.name if isinstance(target, Controlled) else ""
-    owner = getattr(thing, "owner", None)
-    return _KINDS.get(type(thing).__name__, "something else"), owner.name if isinstance(owner, Controlled) else ""

@@ -53,6 +53,24 @@ class ControlledGate:
         return bool(waiting)
 
 
+class _Hang:
+    """A call that does not return."""
+
+    def __init__(self, thread: Controlled, point: str, session: str, *, interruptible: bool) -> None:
+        self.point = point
+        self.session = session
+        self.interruptible = interruptible
+        self.interrupted = False
+        self.over = False
+        self._thread = thread
+
+    def end(self, *, interrupted: bool) -> None:
+        """Let the call go on."""
+        self.over = True
+        self.interrupted = interrupted
+        self._thread.kernel.wake(self._thread)
+
+
 class ControlledGates:
     """The gates of one execution."""
 
@@ -60,6 +78,15 @@ class ControlledGates:
         self._world = world
         self._recorder = recorder
         self._gates: list[ControlledGate] = []
+        self._resting: list[Controlled] = []
+        self._hangs: list[_Hang] = []
+
+    def rest(self) -> None:
+        """Wait until nobody else can move."""
+        me = current()
+        assert me is not None, "a script runs on a controlled thread"
+        self._resting.append(me)
+        me.kernel.block(me, self)
 
     def add(self, point: str, limit: int | None) -> ControlledGate:
         """Set up a gate."""
@@ -91,12 +118,37 @@ class ControlledGates:
         gate.held.remove(me)
         self._recorder.record("unheld", task, session, attrs={"point": gate.point})
 
-    def release_at_rest(self) -> bool:
-        """When nobody can move: let scripts go on that wait in vain, else open a gate. Returns whether it did.
+    def hang(self, point: str, task: str | None, session: str, *, interruptible: bool) -> bool:
+        """Stay until the session is interrupted, where that counts, or nobody else can move; True for an interrupt."""
+        me = current()
+        if me is None:
+            return False
+        self._recorder.record("held", task, session, attrs={"point": point, "hangs": True})
+        hang = _Hang(me, point, session, interruptible=interruptible)
+        self._hangs.append(hang)
+        while not hang.over:
+            me.kernel.block(me, hang)
+        self._recorder.record("unheld", task, session, attrs={"point": point, "hangs": True})
+        return hang.interrupted
 
-        A gate that the script itself would have opened can hold up the script: a service that runs the task inside
-        `submit` does that.
+    def interrupted(self, session: str) -> None:
+        """End what hangs on this session and can be interrupted."""
+        for hang in [hang for hang in self._hangs if hang.interruptible and hang.session == session]:
+            self._hangs.remove(hang)
+            hang.end(interrupted=True)
+
+    def release_at_rest(self) -> bool:
+        """When nobody can move: let scripts go on that wait for that, or in vain, else open a gate, else end a hang.
+
+        Returns whether it did. A gate that the script itself would have opened can hold up the script: a service that
+        runs the task inside `submit` does that.
         """
+        if self._resting:
+            self._recorder.record("at-rest")
+            resting, self._resting = self._resting, []
+            for thread in resting:
+                thread.kernel.wake(thread)
+            return True
         vain = [gate for gate in self._gates if gate.give_up_waiting()]
         if vain:
             return True
@@ -105,4 +157,12 @@ class ControlledGates:
                 self._recorder.record("gate-opened", attrs={"point": gate.point})
                 gate.open()
                 return True
-        return False
+        return self._end_a_hang()
+
+    def _end_a_hang(self) -> bool:
+        if not self._hangs:
+            return False
+        hang = self._hangs.pop(0)
+        self._recorder.record("gate-opened", session=hang.session, attrs={"point": hang.point, "hangs": True})
+        hang.end(interrupted=False)
+        return True

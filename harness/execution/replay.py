@@ -7,6 +7,8 @@ import msgspec
 from adapters.base import ModelFile
 from harness.engine.strategies.replay import Replay
 from harness.execution.cell import CellRun
+from harness.execution.controlled import Execution
+from harness.execution.display import failure_of
 from harness.invariants.catalogue import check_all
 from harness.oracle.expectations import Expectations
 from harness.scenario import Scenario
@@ -30,6 +32,7 @@ def replay(
 ) -> ReplayReport:
     """Replay a schedule `times` times, once at least. A stale one is followed as far as it goes, and is named so."""
     run = CellRun(cell, scenario, model, expectations)
+    run.laboratory.releases_decide = True
     strategy = Replay(schedule)
     digests: list[str] = []
     divergence = (
@@ -38,20 +41,16 @@ def replay(
         else "the code of the service or the scenario has changed since the token was made"
     )
     failure: Failure | None = None
+    execution: Execution | None = None
     for number in range(max(1, times)):
-        execution = run.laboratory.execute(strategy, number)
+        execution = run.laboratory.execute(strategy, number, leave_out=schedule.left_out)
         assert execution is not None, "a replay has one execution"
         digests.append(execution.history.digest())
         if strategy.divergence:
             divergence = strategy.divergence
-        violations = tuple(
-            violation for judgement in check_all(execution.history).values() for violation in judgement.violations
-        )
-        token = run.schedule(execution).token()
-        failure = (
-            Failure(violations, token, digests[-1], number, execution.history.events, execution.blocked)
-            if violations
-            else None
-        )
+    assert execution is not None, "it was replayed once at least"
+    violations = [violation for found in check_all(execution.history).values() for violation in found.violations]
+    if violations:
+        failure = failure_of(run.laboratory, run.schedule(execution), execution, violations, len(digests) - 1)
     run.laboratory.close()
     return ReplayReport(tuple(digests), failure, divergence)

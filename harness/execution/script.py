@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import threading  # noqa: TID251 - actors are threads
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from adapters.base import Opener
 from harness.engine.primitives.thread import start_controlled
 from harness.engine.threads import current
 from harness.execution.client import ControlledInput, ControlledService
+from harness.execution.configuration import Setup
 from harness.execution.gates import ControlledGate, ControlledGates
 from harness.execution.run_state import RunState
-from harness.faults.plan import FaultPlan
-from harness.history import Attr
+from harness.faults.plan import Arming, FaultPlan
+from harness.faults.worker_death import WorkerDeathError
 from harness.observe.recorder import Recorder
-from harness.scenario import Point, ScenarioError
-from harness.service.config import DelegatePolicy, ServiceConfig
+from harness.scenario import ClassOptions, Input, Point, ScenarioError
 
 __all__ = ["ControlledScript", "ServiceNotOpenedError", "ToldByService"]
 
@@ -47,6 +47,22 @@ class ToldByService:
         """The service changed its state."""
         self._recorder.record("state", attrs={"state": name})
 
+    def ended(self, future: Any, how: str) -> None:
+        """The task was EXPIRED or REPLACED, or its result came too late and was dropped."""
+        self._recorder.record_future("ended", future, attrs={"how": str(how)})
+
+    def slot(self, slot: int, state: str) -> None:
+        """The slot changed its state."""
+        self._recorder.record("slot-state", slot=f"slot{slot}", attrs={"state": str(state)})
+
+    def health(self, name: str) -> None:
+        """The service says how it is."""
+        self._recorder.record("health", attrs={"health": str(name)})
+
+    def closing(self, reason: str) -> None:
+        """The service is being closed, for this reason."""
+        self._recorder.record("closing", attrs={"reason": str(reason)})
+
 
 class ControlledScript:
     """One execution's script. Methods are called on controlled threads."""
@@ -61,37 +77,54 @@ class ControlledScript:
         self.service: ControlledService | None = None
         self.fallback_declared = False
 
-    def open_service(self, *, capacity: int | None = None, fallback: bool = False) -> ControlledService:
+    def open_service(
+        self,
+        *,
+        capacity: int | None = None,
+        fallback: bool = False,
+        classes: Mapping[str, ClassOptions] | None = None,
+        ordering: str | None = None,
+        run_budget: float | None = None,
+        abandoned_limit: int | None = None,
+        lazy: bool = False,
+        health_check: Callable[[], bool] | None = None,
+    ) -> ControlledService:
         """Build the service, recorded with the answer."""
-        recorder = self._state.recorder
         factory = self._state.factory
-        options = factory.spec
-        bound = options.capacity if capacity is None else capacity
-        config = ServiceConfig(
-            capacity=bound,
-            slots=options.slots,
-            delegate=DelegatePolicy.PREFER if fallback else DelegatePolicy.REQUIRE,
-            observer=ToldByService(recorder),
-            options=options.options,
+        setup = self._state.setup = Setup(
+            factory=factory,
+            capacity=factory.spec.capacity if capacity is None else capacity,
+            fallback=fallback,
+            classes=classes or {},
+            ordering=ordering,
+            run_budget=run_budget,
+            abandoned_limit=abandoned_limit,
+            lazy=lazy,
+            health_check=health_check,
         )
+        service = self._make(setup)
+        self._state.decoder = getattr(service, "decode", None)
+        self.service = ControlledService(self._state, service)
+        return self.service
+
+    def _make(self, setup: Setup) -> Any:
+        recorder = self._state.recorder
+        config = setup.config(ToldByService(recorder))
         call = recorder.next_call()
-        declared = bound if factory.capacity >= 0 else -1
-        attrs: dict[str, Attr] = {"call": call, "capacity": declared, "workers": factory.workers}
-        attrs["running_cancel"] = "running_cancel" in factory.capabilities
-        attrs["tells_dequeue"] = "tells-dequeue" in factory.capabilities
-        recorder.record("service-open-begin", attrs=attrs)
+        recorder.record("service-open-begin", attrs=setup.attrs(call))
+        for name in setup.classes:
+            recorder.record("request-class", attrs=setup.class_attrs(name))
         try:
-            service = factory.make(self._open_session, config)
-        except Exception as error:
+            service = setup.factory.make(self._open_session, config)
+        except (Exception, WorkerDeathError) as error:
             recorder.record("service-open-end", attrs={"call": call, "answer": "error", "error": type(error).__name__})
             raise ServiceNotOpenedError(type(error).__name__) from error
         recorder.record("service-open-end", attrs={"call": call, "answer": "ok"})
-        self._state.decoder = getattr(service, "decode", None)
-        self.service = ControlledService(self._state, service, declared)
-        return self.service
+        return service
 
     def task(self, *, malformed: bool = False) -> ControlledInput:
         """The next task."""
+        self._state.seam.world.shared(self, write=True)
         number = self._next_task
         tasks = self._state.tasks
         if 2 * number >= tasks.count:
@@ -108,22 +141,31 @@ class ControlledScript:
         """How many sessions the service uses."""
         return self._state.factory.workers
 
+    @property
+    def sessions(self) -> int:
+        """How many sessions the service has asked for."""
+        self._state.seam.world.shared(self._state.seam, write=False)
+        return len(self._state.seam.sessions)
+
     def actor(self, name: str, body: Callable[[], object]) -> None:
         """Start an actor."""
         me = current()
         assert me is not None, "a script runs on a controlled thread"
         recorder = self._state.recorder
+        left_out = self._state.leaves_out("actor")
 
         def act() -> None:
+            if left_out:
+                return  # its thread is there all the same, so that a schedule's thread numbers stay what they are
             recorder.record("actor-begin")
             try:
                 body()
             finally:
                 recorder.record("actor-end")
 
-        thread = threading.Thread(target=act, name=name, daemon=True)
+        thread = threading.Thread(target=act, name=name, daemon=False)
         self._actors.append(thread)
-        start_controlled(me.kernel, thread, name=name, role="actor", parent=me)
+        self._state.actor_starts(start_controlled(me.kernel, thread, name=name, role="actor", parent=me))
         me.kernel.point(me)
 
     def join(self) -> None:
@@ -136,22 +178,60 @@ class ControlledScript:
         """Hold session calls at a point."""
         return self._gates.add(point, calls)
 
-    def arm(self, fault: str, *, point: Point | None = None, nth: int = 1) -> None:
+    def arm(
+        self,
+        fault: str,
+        *,
+        point: Point | None = None,
+        nth: int = 1,
+        session: str = "",
+        task: Input | None = None,
+        persistent: bool = False,
+        probability: float = 1.0,
+        seed: int = 0,
+    ) -> None:
         """Arm a fault."""
-        self._faults.arm(fault, point, nth)
+        if self._state.leaves_out("arm"):
+            return
+        self._state.seam.world.shared(self._faults, write=True)
+        arming = Arming(
+            name=fault,
+            point=point,
+            nth=nth,
+            session=session,
+            task="" if task is None else task.task,
+            persistent=persistent,
+            probability=probability,
+            seed=seed,
+        )
+        try:
+            self._faults.arm(arming)
+        except ValueError as error:
+            raise ScenarioError(str(error)) from error
 
     def sleep(self, seconds: float) -> None:
         """Let virtual time pass."""
+        if self._state.leaves_out("sleep"):
+            return
         me = current()
         assert me is not None, "a script runs on a controlled thread"
         me.kernel.block(me, "sleep", seconds)
 
+    def rest(self, seconds: float = 0.0) -> None:
+        """Let virtual time pass, and wait until nobody else can move."""
+        if seconds > 0:
+            self.sleep(seconds)
+        self._gates.rest()
+
     def expect(self, met: bool, invariant: str, says: str) -> None:  # noqa: FBT001 - reads as an assertion
-        """Record an expectation."""
+        """Record an expectation. It was written for the whole script, and for the faults that the script arms."""
+        if self._state.leave_out or self._faults.interfered:
+            return
         self._state.recorder.record("expectation", attrs={"invariant": invariant, "met": met, "says": says})
 
     def finish(self) -> None:
         """What every script ends with: its actors end, and the service is closed if the script left it open."""
         self.join()
+        self._state.ending = True
         if self.service is not None and not self.service.closes_begun:
             self.service.close()

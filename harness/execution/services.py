@@ -56,9 +56,15 @@ class Factory:
 
     @property
     def instrumented(self) -> bool:
-        """Whether every access to its shared state is reported, so that a search may leave equal states out."""
+        """Whether its accesses to shared state are reported."""
         instrumenter = active()
         return instrumenter is not None and self.module.__name__ in instrumenter.loaded
+
+    @property
+    def seen_whole(self) -> bool:
+        """Whether those of the user's own modules that it works with are, too: a search may leave equal states out."""
+        instrumenter = active()
+        return instrumenter is not None and instrumenter.loaded.issuperset({self.module.__name__, *_users(self.module)})
 
     @property
     def source_digest(self) -> str:
@@ -68,15 +74,15 @@ class Factory:
         """
         file = Path(str(self.module.__file__))
         files = sorted(file.parent.glob("*.py")) if self.module.__package__ else [file]
-        files += [each for each in _taken_from(self.module) if each not in files]
+        files += [each for _, each in sorted(_users(self.module).items()) if each not in files]
         digest = hashlib.sha256()
         for each in files:
             digest.update(f"{each.name}\n".encode() + each.read_bytes())
         return digest.hexdigest()
 
 
-def _taken_from(module: ModuleType) -> list[Path]:
-    """The files of the modules, neither installed nor ours, that a module's names come from, and theirs in turn."""
+def _users(module: ModuleType) -> dict[str, Path]:
+    """The modules, neither installed nor ours, that a module's names come from, and theirs in turn: their files."""
     found: dict[str, Path] = {}
     pending = [module]
     while pending:
@@ -88,7 +94,7 @@ def _taken_from(module: ModuleType) -> list[Path]:
                 continue
             found[str(name)] = Path(file)
             pending.append(other)
-    return [found[name] for name in sorted(found)]
+    return found
 
 
 def _is_users(file: Path) -> bool:
@@ -152,6 +158,7 @@ def _run_instrumented(module: ModuleType, file: Path) -> None:
     instrumenter = active()
     assert instrumenter is not None, "asked for only where there is one"
     instrumenter.prepare(module)
+    instrumenter.watch(file.parent)
     exec(instrumenter.compile_file(file.read_bytes(), str(file)), module.__dict__)  # noqa: S102 - the user's own code
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
@@ -79,17 +80,28 @@ def _key(whole: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 class Judge:
     """Says whose output a delivered value is. One per execution."""
 
-    def __init__(self, tasks: CellTasks, fallback_in_use: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        tasks: CellTasks,
+        fallback_in_use: Callable[[], bool],
+        altered: Mapping[str, Collection[bytes]] = MappingProxyType({}),
+    ) -> None:
+        self._altered = altered
         self._tasks = tasks
         self._fallback_in_use = fallback_in_use
         self.ended_before_submit: dict[str, set[str]] = {}
         self._number_of: dict[str, int] = {}
+        self._group_of: dict[str, object] = {}
         self._overwritten: set[int] = set()
 
     def submitted(self, task: str, number: int, ended: set[str]) -> None:
         """Note a submit, and which tasks had ended by then."""
         self._number_of[task] = number
         self.ended_before_submit[task] = ended
+
+    def joins(self, task: str, group: object) -> None:
+        """Note that any answer of this group of equal requests will do for this task."""
+        self._group_of[task] = group
 
     def overwritten(self, task: str) -> None:
         """Note that the caller overwrote this task's input with its decoy."""
@@ -102,10 +114,21 @@ class Judge:
 
     def output(self, task: str, value: Any) -> str:
         """Compare a delivered value with every known answer: the history's `output`."""
-        tasks = self._tasks
-        if tasks.expectations.unknown:
+        if self._tasks.expectations.unknown:
             return INDISTINGUISHABLE
         arrays = _arrays(value)
+        found = self._output(task, arrays)
+        return f"injected:{found}" if found != "match" and self._is_altered(task, arrays) else found
+
+    def _is_altered(self, task: str, arrays: dict[str, Any] | None) -> bool:
+        """Whether it is just what a fault made of the outputs of this task, or of one that it shares a run with."""
+        if not self._altered:
+            return False
+        digest = inputs_digest(arrays)
+        return any(digest in made and self.may_share(task, other) for other, made in self._altered.items())
+
+    def _output(self, task: str, arrays: dict[str, Any] | None) -> str:
+        tasks = self._tasks
         number = self._number_of[task]
         own = tasks.answers[number]
         if arrays is None or {name: tuple(array.shape) for name, array in arrays.items()} != dict(own.shapes):
@@ -117,7 +140,9 @@ class Judge:
         owner = tasks.by_answer.get(key, tasks.by_fallback_answer.get(key))
         if owner is not None:
             return self._other(task, owner)
-        return "torn" if _is_torn(arrays, digests, (*tasks.answers, *tasks.fallback_answers)) else "garbage"
+        if _is_torn(arrays, digests, (*tasks.answers, *tasks.fallback_answers)):
+            return "torn"
+        return "nan" if any(_has_nan(array) for array in arrays.values()) else "garbage"
 
     def _other(self, task: str, owner: int) -> str:
         for overwritten in self._overwritten:
@@ -126,7 +151,14 @@ class Judge:
         other = f"t{owner + 1}"
         if other == task:
             return "garbage"  # its own, from a path that was not taken
-        return f"stale:{other}" if other in self.ended_before_submit[task] else f"other-task:{other}"
+        if other in self.ended_before_submit[task]:
+            return f"stale:{other}"
+        return f"shared:{other}" if self.may_share(task, other) else f"other-task:{other}"
+
+    def may_share(self, task: str, other: str) -> bool:
+        """Whether one run may answer both: they are the same, or equal requests."""
+        group = self._group_of.get(task)
+        return task == other or (group is not None and self._group_of.get(other) == group)
 
 
 def _arrays(value: Any) -> dict[str, Any] | None:
@@ -136,6 +168,10 @@ def _arrays(value: Any) -> dict[str, Any] | None:
     if not all(isinstance(array, np.ndarray) for array in arrays.values()):
         return None
     return {str(name): array for name, array in arrays.items()}
+
+
+def _has_nan(array: Any) -> bool:
+    return array.dtype.kind in "fc" and bool(np.isnan(array).any())
 
 
 def _is_torn(arrays: Mapping[str, Any], digests: Mapping[str, str], answers: tuple[Answer, ...]) -> bool:

@@ -7,6 +7,8 @@ from typing import cast
 
 from harness.engine.kernel import Kernel
 from harness.engine.threads import Controlled, current
+from harness.execution.conflicts import accesses
+from harness.history import Attr
 
 __all__ = ["ControlledWorld"]
 
@@ -18,6 +20,7 @@ class ControlledWorld:
         self.kernel = kernel
         self.holds_native = held
         self._in_flight: dict[str, Controlled] = {}
+        self._tells = False
 
     def thread(self) -> str:
         """The logical name of the calling thread."""
@@ -25,14 +28,28 @@ class ControlledWorld:
         return "harness" if me is None else me.name
 
     def now_ns(self) -> int:
-        """Virtual time. Somebody observes something: the threads are not at rest, and the order matters."""
-        kernel = self.kernel
-        kernel.idle_wakes = 0
-        if kernel.causality is not None:
-            me = current()
-            if me is not None:
-                kernel.touch(me, self, "history")
-        return kernel.now_ns
+        """Virtual time. Somebody observes something: the threads are not at rest."""
+        self.kernel.observed()
+        return self.kernel.now_ns
+
+    @property
+    def order(self) -> Callable[[str, object, str | None, str | None, dict[str, Attr]], None] | None:
+        """What tells the search of each event's order, None for a strategy that does not ask."""
+        return None if self.kernel.causality is None else self._order
+
+    def _order(self, kind: str, task: object, session: str | None, slot: str | None, attrs: dict[str, Attr]) -> None:
+        me = current()
+        if me is not None:
+            self.kernel.touch(me, self.kernel, "clock", write=False)  # an event has a time, and checkers look at it
+            for thing, group in accesses(kind, task, session, slot, attrs, tells=self._tells):
+                self.kernel.touch_among(me, self, thing, group)
+        self._tells |= kind == "dequeue"
+
+    def shared(self, what: object, *, write: bool) -> None:
+        """Tell the search of an access to the harness's own state."""
+        me = current()
+        if me is not None:
+            self.kernel.touch(me, what, "harness", write=write)
 
     def pause(self) -> None:
         """A decision point. Only a thread that escaped control comes here without being controlled."""
@@ -47,6 +64,13 @@ class ControlledWorld:
         me = current()
         if me is not None:
             self.kernel.block(me, "sleep", seconds)
+
+    def jump(self, seconds: float) -> None:
+        """Put every clock forward at once. What is due by then fires as soon as somebody lets it."""
+        me = current()
+        if me is not None:
+            self.kernel.now_ns += round(seconds * 1e9)
+            self.kernel.touch(me, self.kernel, "clock")
 
     def native(self, session: str, call: Callable[[], object]) -> None:
         """Make a native call, atomic or held."""

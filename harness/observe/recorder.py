@@ -22,6 +22,7 @@ class Recorder:
     def __init__(self, world: World) -> None:
         self._thread = world.thread
         self._now_ns = world.now_ns
+        self._order = world.order
         self._events: list[tuple[Any, ...]] = []
         self._calls = 0
         self.task_of_future: dict[int, str] = {}
@@ -43,15 +44,21 @@ class Recorder:
         attrs: dict[str, Attr] = _EMPTY,
     ) -> None:
         """Append one event."""
+        if self._order is not None:
+            self._order(kind, task, session, slot, attrs)
         self._events.append((self._now_ns(), self._thread(), kind, task, session, slot, attrs))
 
     def record_of(self, thread: str, kind: str, attrs: dict[str, Attr]) -> None:
         """Append one event about a thread that can no longer tell itself."""
         self._events.append((self._now_ns(), thread, kind, None, None, None, attrs))
 
-    def record_future(self, kind: str, future: object, slot: str | None = None) -> None:
+    def record_future(
+        self, kind: str, future: object, slot: str | None = None, attrs: dict[str, Attr] = _EMPTY
+    ) -> None:
         """Append one event about the task behind a future."""
-        self._events.append((self._now_ns(), self._thread(), kind, future, None, slot, _EMPTY))
+        if self._order is not None:
+            self._order(kind, future, None, slot, attrs)
+        self._events.append((self._now_ns(), self._thread(), kind, future, None, slot, attrs))
 
     def history(self, mode: Mode) -> History:
         """Make the history of what was recorded so far."""

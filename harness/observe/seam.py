@@ -1,7 +1,7 @@
 """The seam under the service: the opener that it is given, and the sessions and calls behind it.
 
-Each step of a call is recorded with a begin and an end. Between the two, in this order: a gate may hold the step, a
-fault may strike, and the strategy may let others go; then the native call runs.
+Each step of a call is recorded with a begin and an end. Between the two, in this order: a gate may hold the step, the
+strategy may let others go, and a fault may strike; then the native call runs, and a fault may change what it returned.
 """
 
 from __future__ import annotations
@@ -9,10 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from adapters.base import Adapter, Arrays, Call, ContractError, Counters, ModelFile, Options, RunError, Session
+from adapters.base import (
+    Adapter,
+    Arrays,
+    Call,
+    ContractError,
+    Counters,
+    ModelFile,
+    Options,
+    RunError,
+    RunInterruptedError,
+    Session,
+)
 from harness.digests import inputs_digest
-from harness.faults.fault import Fault
-from harness.faults.plan import FaultPlan
+from harness.faults.fault import RUN_POINTS, Outputs
+from harness.faults.plan import FaultPlan, Site, Strike
+from harness.faults.worker_death import WorkerDeathError
 from harness.history import Attr
 from harness.observe.recorder import Recorder
 from harness.observe.world import World
@@ -21,22 +33,41 @@ __all__ = ["Gates", "ObservedSession", "Seam"]
 
 
 class Gates(Protocol):
-    """Holds calls at points. Called on the thread that makes the call."""
+    """Holds calls at points. Called on the thread that makes the call, `interrupted` on any."""
 
     def stand(self, point: str, task: str | None, session: str) -> None:
         """Return when no gate holds this call at this point."""
+
+    def hang(self, point: str, task: str | None, session: str, *, interruptible: bool) -> bool:
+        """Return when the session was interrupted (True), or when nobody else can move (False)."""
+        ...
+
+    def interrupted(self, session: str) -> None:
+        """End what hangs on this session and can be interrupted."""
 
 
 class _Hit:
     """Where a fault strikes."""
 
-    def __init__(self, task: str | None, world: World, *, fallback: bool) -> None:
+    def __init__(self, seam: Seam, session: ObservedSession, point: str, task: str | None, *, fallback: bool) -> None:
         self.task = task
         self.fallback = fallback
-        self._world = world
+        self.previous: Outputs | None = session.previous
+        self._seam = seam
+        self.session = session
+        self._point = point
 
     def sleep(self, seconds: float) -> None:
-        self._world.sleep(seconds)
+        self._seam.world.sleep(seconds)
+
+    def hang(self, *, interruptible: bool) -> None:
+        over = interruptible and self.session.interrupted
+        if over or self._seam.gates.hang(self._point, self.task, self.session.name, interruptible=interruptible):
+            message = f"injected: the run was interrupted [{self.task}]"
+            raise RunInterruptedError(message)
+
+    def jump(self, seconds: float) -> None:
+        self._seam.world.jump(seconds)
 
 
 class Seam:
@@ -48,6 +79,8 @@ class Seam:
         self.gates = gates
         self.faults = faults
         self.task_of_input: dict[bytes, str] = {}
+        self.altered: dict[str, set[bytes]] = {}
+        """The digests of what faults made of each task's outputs."""
         self.sessions: list[ObservedSession] = []
         self._attributed = False
 
@@ -66,41 +99,77 @@ class Seam:
         return open_session
 
     def step(
-        self, point: str, session: str, task: str | None, native: Callable[[], Any], begin: dict[str, Attr]
+        self,
+        point: str,
+        session: ObservedSession,
+        task: str | None,
+        native: Callable[[], Any],
+        begin: dict[str, Attr],
     ) -> Any:
         """Take one step of a call. What the native call or a fault raises is recorded and goes on to the service."""
         recorder = self.recorder
-        recorder.record(f"{point}-begin", task, session, attrs=begin)
+        recorder.record(f"{point}-begin", task, session.name, attrs=begin)
         call = begin["call"]
-        self.gates.stand(point, task, session)
+        self.gates.stand(point, task, session.name)
+        self.world.shared(self.faults, write=self.faults.armed)
         self._attributed |= task is not None
-        # A run of the service's own (a keep-alive, say) is not what a script arms a fault for, where others are known.
-        own = point == "invoke" and task is None and self._attributed
-        fault = None if own else self.faults.at(point, fallback=bool(begin.get("fallback")))
+        fallback = bool(begin.get("fallback"))
+        struck = self._struck(point, session, task, fallback=fallback) if self.faults.armed else None
         self.world.pause()
         try:
-            if fault is not None:
-                self._strike(fault, point, session, task, fallback=bool(begin.get("fallback")))
-            result = native()
-        except Exception as error:
-            recorder.record(f"{point}-end", task, session, attrs=self._end(point, call, error))
+            if struck is None:
+                result = native()
+            else:
+                result = self._strike(struck, _Hit(self, session, point, task, fallback=fallback), point, native)
+        except (Exception, WorkerDeathError) as error:
+            recorder.record(f"{point}-end", task, session.name, attrs=self._end(point, call, error))
             raise
         if point != "session-open":
-            recorder.record(f"{point}-end", task, session, attrs=self._end(point, call, None))
+            recorder.record(f"{point}-end", task, session.name, attrs=self._end(point, call, None))
         return result
 
+    def _struck(self, point: str, session: ObservedSession, task: str | None, *, fallback: bool) -> Strike | None:
+        site = Site(
+            point=point,
+            session=session.name,
+            task=task,
+            fallback=fallback,
+            # A run of the service's own (a keep-alive, say) is not what a script arms a fault for, where others are.
+            own=task is None and self._attributed and point in RUN_POINTS,
+            follows=session.previous is not None,
+            open_sessions=lambda: [each.name for each in self.sessions if each.is_open],
+        )
+        return self.faults.at(site)
+
+    def _strike(self, strike: Strike, hit: _Hit, point: str, native: Callable[[], Any]) -> Any:
+        """Make the call with a fault in it: before it, or in what it returns. Errors say how far they reach."""
+        fault = strike.fault
+        attrs: dict[str, Attr] = {"fault": fault.name, "point": point, "scope": fault.scope.value}
+        if strike.again:
+            attrs["again"] = True
+        self.recorder.record("fault-injected", hit.task, hit.session.name, attrs=attrs)
+        try:
+            fault.strike(hit)
+        except BaseException as error:
+            vars(error)["scope"] = fault.scope.value
+            raise
+        result = native()
+        if fault.alter is None:
+            return result
+        altered = fault.alter(hit, result)
+        digest = inputs_digest(altered)
+        if hit.task is not None and digest is not None:
+            self.altered.setdefault(hit.task, set()).add(digest)
+        return altered
+
     @staticmethod
-    def _end(point: str, call: Attr, error: Exception | None) -> dict[str, Attr]:
+    def _end(point: str, call: Attr, error: BaseException | None) -> dict[str, Attr]:
         attrs: dict[str, Attr] = {"call": call, "answer": "ok" if error is None else "error"}
         if error is not None:
             attrs["error"] = type(error).__name__
         if point == "bind":
             attrs["reached_runtime"] = not isinstance(error, ContractError)
         return attrs
-
-    def _strike(self, fault: Fault, point: str, session: str, task: str | None, *, fallback: bool) -> None:
-        self.recorder.record("fault-injected", task, session, attrs={"fault": fault.name, "point": point})
-        fault.strike(_Hit(task, self.world, fallback=fallback))
 
 
 class ObservedCall:
@@ -125,12 +194,12 @@ class ObservedCall:
     def fetch(self) -> dict[str, Any]:
         """Fetch, and note that the run is over."""
         outputs = self._step("fetch", self._inner.fetch, {"call": self._number})
-        self._session.used()
+        self._session.gave(outputs)
         return outputs
 
     def _step(self, point: str, native: Callable[[], Any], begin: dict[str, Attr]) -> Any:
         session = self._session
-        return session.seam.step(point, session.name, self._task, native, begin)
+        return session.seam.step(point, session, self._task, native, begin)
 
 
 class ObservedSession(Session):
@@ -141,16 +210,17 @@ class ObservedSession(Session):
         self.name = name
         self._inner: Session | None = None
         self._last_use: object = None
-        self._closed = False
+        self._closed = self._released = False
         self.on_fallback = False
-        self._interrupted = False
+        self.interrupted = False
+        self.previous: Outputs | None = None
         self._staged: dict[str, tuple[int, str | None]] = {}
 
     def open(self, opening: Callable[[], Session], *, fallback: bool) -> None:
         """Open the real session behind this one."""
         recorder = self.seam.recorder
         call = recorder.next_call()
-        inner: Session = self.seam.step("session-open", self.name, None, opening, {"call": call, "fallback": fallback})
+        inner: Session = self.seam.step("session-open", self, None, opening, {"call": call, "fallback": fallback})
         self._inner = inner
         self.on_fallback = fallback or inner.delegate.fallback
         self.contract, self.identity, self.delegate = inner.contract, inner.identity, inner.delegate
@@ -178,7 +248,7 @@ class ObservedSession(Session):
     def begin_run(self, call: int, inputs: Arrays) -> tuple[str | None, dict[str, Attr]]:
         """Find out whose input this is and how this thread came by the session: task, and attributes of the begin."""
         digest = inputs_digest(inputs)
-        self._interrupted = False
+        self.interrupted = False
         task = None if digest is None else self.seam.task_of_input.get(digest)
         begin: dict[str, Attr] = {"call": call}
         if task is None:
@@ -192,7 +262,7 @@ class ObservedSession(Session):
     def native(self, invoke: Callable[[], object]) -> None:
         """Make the native call; one that was interrupted before it began ends at once and is never held."""
         world = self.seam.world
-        if self._interrupted:
+        if self.interrupted:
             invoke()
             return
         if world.holds_native:
@@ -202,6 +272,17 @@ class ObservedSession(Session):
     def used(self) -> None:
         """Note that the calling thread has used the session up to now."""
         self._last_use = self.seam.world.moment()
+
+    def gave(self, outputs: Outputs) -> None:
+        """Note that a run is over, with what it gave, if a fault is to give that again."""
+        self.used()
+        if self.seam.faults.remembers:
+            self.previous = {name: array.copy() for name, array in outputs.items()}
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the session runs."""
+        return self._inner is not None and not self._closed
 
     def call(self, inputs: Arrays) -> ObservedCall:
         """Start a call."""
@@ -213,20 +294,20 @@ class ObservedSession(Session):
         task, begin = self.begin_run(number, inputs)
         self._staged[self.seam.world.thread()] = (number, task)
         inner: Any = self._open
-        self.seam.step("bind", self.name, task, lambda: inner.bind(inputs), begin)
+        self.seam.step("bind", self, task, lambda: inner.bind(inputs), begin)
 
     def invoke(self) -> None:
         """The session's own invoke, where the runtime has one."""
         number, task = self._bound()
         inner: Any = self._open
-        self.seam.step("invoke", self.name, task, lambda: self.native(inner.invoke), {"call": number})
+        self.seam.step("invoke", self, task, lambda: self.native(inner.invoke), {"call": number})
 
     def fetch(self) -> dict[str, Any]:
         """The session's own fetch, where the runtime has one."""
         number, task = self._bound()
         inner: Any = self._open
-        outputs = self.seam.step("fetch", self.name, task, inner.fetch, {"call": number})
-        self.used()
+        outputs = self.seam.step("fetch", self, task, inner.fetch, {"call": number})
+        self.gave(outputs)
         return outputs
 
     def _bound(self) -> tuple[int, str | None]:
@@ -237,9 +318,10 @@ class ObservedSession(Session):
     def interrupt(self) -> None:
         """Ask the call in flight to end early."""
         self.seam.recorder.record("interrupt", None, self.name)
-        self._interrupted = True
+        self.interrupted = True
         self._open.interrupt()
         self.seam.world.interrupted(self.name)
+        self.seam.gates.interrupted(self.name)
 
     def counters(self) -> Counters:
         """The live native resources."""
@@ -250,12 +332,16 @@ class ObservedSession(Session):
         call = self.seam.recorder.next_call()
         again, self._closed = self._closed, True
         inner = self._open
-        self.seam.step("session-close", self.name, None, inner.close, {"call": call, "again": again})
+        self.seam.step("session-close", self, None, lambda: self._release(inner), {"call": call, "again": again})
 
     def release_for_harness(self) -> None:
         """Close the real session if the service did not, once the execution has been judged. Not recorded."""
-        if self._inner is not None and not self._closed:
-            self._inner.close()
+        if self._inner is not None and not self._released:
+            self._release(self._inner)
+
+    def _release(self, inner: Session) -> None:
+        self._released = True
+        inner.close()
 
     @property
     def _open(self) -> Session:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+from harness.history import Attr
+
 __all__ = ["World"]
 
 
@@ -19,11 +21,22 @@ class World(Protocol):
         """Virtual time in nanoseconds since the execution began. Reading it here does not move it."""
         ...
 
+    @property
+    def order(self) -> Callable[[str, object, str | None, str | None, dict[str, Attr]], None] | None:
+        """Called with each event (kind, task, session, slot, attrs) as it is recorded; None where nobody need know."""
+        ...
+
+    def shared(self, what: object, *, write: bool) -> None:
+        """The calling thread looks at, or changes, something of the harness that others look at."""
+
     def pause(self) -> None:
         """A decision point."""
 
     def sleep(self, seconds: float) -> None:
         """Let virtual time pass."""
+
+    def jump(self, seconds: float) -> None:
+        """Put every clock forward at once."""
 
     holds_native: bool
     """Whether native calls are held, not atomic."""

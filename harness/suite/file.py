@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from harness.suite.plan import Budget, InputDomain, ServiceSpec, TargetSpec
+from harness.suite.plan import Budget, FaultSpec, InputDomain, ServiceSpec, TargetSpec
 from harness.verdict import Verdict
 
 __all__ = [
@@ -69,6 +69,7 @@ class SuiteFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     targets: tuple[TargetSpec, ...] = msgspec.field(name="target", default=())
     services: tuple[ServiceSpec, ...] = msgspec.field(name="service", default=())
     controls: tuple[ControlEntry, ...] = msgspec.field(name="control", default=())
+    faults: tuple[FaultSpec, ...] = msgspec.field(name="fault", default=())
 
 
 def load_release() -> SuiteFile:
@@ -166,6 +167,7 @@ def _check_service(key: str, service: ServiceSpec) -> None:
     _require(service.name, f"{key}.name: is empty")
     _require(service.capacity >= 1, f"{key}.capacity: must be at least 1")
     _require(service.slots >= 1, f"{key}.slots: must be at least 1")
+    _require(service.slots_fit, f"{key}.slots: the queue has one slot; more than one is a pool")
 
 
 def _check_control(key: str, control: ControlEntry) -> None:

@@ -15,9 +15,11 @@ __all__ = [
     "Budget",
     "Cell",
     "ControlSpec",
+    "FaultSpec",
     "InputDomain",
     "Plan",
     "ServiceSpec",
+    "Share",
     "TargetSpec",
     "by_file_name",
     "instrumented_packages",
@@ -75,6 +77,11 @@ class ServiceSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     slots: int = 1
     options: Mapping[str, bool | int | str] = {}
 
+    @property
+    def slots_fit(self) -> bool:
+        """Whether it can have so many: our serial queue has one."""
+        return self.name != "queue" or self.slots == 1
+
 
 class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How much of a cell is explored: executions, cut short after `seconds` of real time (0: no limit)."""
@@ -91,12 +98,29 @@ class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What controlled threads run on: `threads`, or `greenlets` (not for asyncio, nor for held calls)."""
 
 
+class FaultSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A fault that is armed from the beginning of every execution: see `docs/faults.md`.
+
+    Empty strings mean: the fault's own point, any session, any task. `seed` draws where `probability` is below 1; None
+    takes the run's.
+    """
+
+    name: str
+    point: str = ""
+    nth: int = 1
+    session: str = ""
+    task: str = ""
+    persistent: bool = False
+    probability: float = 1.0
+    seed: int | None = None
+
+
 def instrumented_packages(service: ServiceSpec, budget: Budget) -> tuple[str, ...]:
-    """The packages whose shared state a search must see: none unless it decides at statements.
+    """The packages whose shared state a search must see: none unless it decides at statements, or leaves states out.
 
     A service given by file is seen into as well; its name is no package's.
     """
-    if budget.granularity == "sync":
+    if budget.granularity == "sync" and budget.strategy != "exhaustive":
         return ()
     module = service.name.rpartition(":")[0]
     own = (module,) if module and not module.endswith(".py") else ()
@@ -112,16 +136,44 @@ class Cell(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     model_digest: str
     budget: Budget = Budget()
     seed: int = 0
+    faults: tuple[FaultSpec, ...] = ()
 
     @property
     def digest(self) -> str:
         """The sha256, in hex, over what a schedule depends on: not the budget, the seed or the worker's command."""
         target = msgspec.structs.replace(self.target, name="", python="", command=(), model="")
         service = msgspec.structs.replace(self.service, name=by_file_name(self.service.name))
-        parts = [by_file_name(self.scenario), target, service, self.model_digest]
+        parts: list[object] = [by_file_name(self.scenario), target, service, self.model_digest]
         if self.budget.granularity != "sync":
             parts.append(self.budget.granularity)  # it decides what a schedule's steps are
+        if self.faults:
+            parts.append(self.faults)
         return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()
+
+    def as_recorded(self, scenario: str, digest: str) -> tuple[str, str]:
+        """The scenario's name and digest for a record: with faults armed from outside it is not the author's any more.
+
+        What the script expects is not asked once they strike, so a record must not answer for the scenario as such.
+        """
+        if not self.faults:
+            return scenario, digest
+        armed = msgspec.json.encode((digest, self.faults), order="deterministic")
+        names = "+".join(fault.name for fault in self.faults)
+        return f"{scenario}+{names}", hashlib.sha256(armed).hexdigest()
+
+
+class Share(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One of `of` parts, counted from 0, into which the exploration of a cell is split.
+
+    Execution number `number` of the cell counts in the share `number % of`.
+    """
+
+    index: int = 0
+    of: int = 1
+
+    def counts(self, number: int) -> bool:
+        """Whether this share answers for that execution."""
+        return number % self.of == self.index
 
 
 class ControlSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -149,5 +201,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     controls: tuple[ControlSpec, ...] = ()
     budget: Budget = Budget()
     seed: int = 0
+    faults: tuple[FaultSpec, ...] = ()
+    """Armed in the cells, not in the controls."""
     hang_after_s: float = 30.0
     challenge: str | None = None

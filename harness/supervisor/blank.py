@@ -27,9 +27,10 @@ NO_DIGEST = "0" * 64
 
 def cell_without_result(cell: Cell, scenario: ScenarioRecord, verdict: Verdict, reason: str) -> CellResult:
     """A cell that gave no result, with the reason."""
+    name, digest = cell.as_recorded(scenario.reference, scenario.digest)
     return CellResult(
-        scenario=scenario.reference,
-        scenario_digest=scenario.digest,
+        scenario=name,
+        scenario_digest=digest,
         model_digest=cell.model_digest,
         verdict=verdict,
         reason=reason,

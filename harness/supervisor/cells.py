@@ -1,23 +1,26 @@
-"""Runs a list of cells in workers: a death is the result of its cell, and the rest go on in a fresh worker."""
+"""Runs cells, or shares of them, in a worker: a death is the result of its cell, and the next has a fresh worker."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+from harness.execution.share import ShareReport
 from harness.oracle.expectations import Expectations
-from harness.suite.plan import Cell
+from harness.suite.plan import Cell, Share
 from harness.supervisor.blank import cell_without_result, reason_of, verdict_of
 from harness.supervisor.death import Death
 from harness.supervisor.process import Worker
 from harness.supervisor.staff import Refusal, Staff, send_model
 from harness.verdict import CellResult, Verdict
-from harness.worker.protocol import CellParams, ErrorReport, ScenarioRecord
+from harness.worker.protocol import CellParams, ErrorReport, ScenarioRecord, ShareParams
 
 if TYPE_CHECKING:
     from adapters.base import ModelFile
 
-__all__ = ["CONTROLS", "CellRunner", "PlanError", "Watcher"]
+__all__ = ["CONTROLS", "Answer", "CellRunner", "PlanError", "Watcher"]
+
+Answer: TypeAlias = CellResult | ShareReport
+"""What comes of a share: its report, or the result of its cell, where that is whole or a worker gave no report."""
 
 CONTROLS = "controls"
 """What a watcher hears in the place of a service while a target's controls run."""
@@ -50,7 +53,7 @@ class Watcher(Protocol):
 
 
 class CellRunner:
-    """Runs the cells of one target on one service. Used from one thread; `close` must be called."""
+    """Runs cells of one target on one service. Used from one thread at a time; `close` must be called."""
 
     def __init__(self, staff: Staff, model: ModelFile, service: str, watcher: Watcher, first: Worker | None) -> None:
         self._staff = staff
@@ -62,17 +65,6 @@ class CellRunner:
         self._deaths_outside = 0
         self._last_refusal: Refusal = Death(Verdict.CRASHED, "did not come up")
 
-    def run(
-        self, cells: Sequence[Cell], scenarios: Sequence[ScenarioRecord], expectations: Expectations
-    ) -> tuple[CellResult, ...]:
-        """Return one result for each cell, in order. Raises PlanError where a worker finds the request unusable."""
-        results: list[CellResult] = []
-        for cell, scenario in zip(cells, scenarios, strict=True):
-            result = self._run_one(cell, scenario, expectations)
-            self._watcher.finished(self._staff.target.name, self._service, result)
-            results.append(result)
-        return tuple(results)
-
     def close(self) -> None:
         """Stop the worker, if one lives."""
         for worker in (self._worker, self._greeted):
@@ -80,7 +72,8 @@ class CellRunner:
                 self._staff.dismiss(worker)
         self._worker = self._greeted = None
 
-    def _run_one(self, cell: Cell, scenario: ScenarioRecord, expectations: Expectations) -> CellResult:
+    def run(self, cell: Cell, scenario: ScenarioRecord, expectations: Expectations, share: Share) -> Answer:
+        """Explore one share of a cell. Raises PlanError where a worker finds the request unusable."""
         worker = self._ready()
         if not isinstance(worker, Worker):
             return self._without_worker(cell, scenario, worker)
@@ -90,13 +83,18 @@ class CellRunner:
             begun[0] = execution
             self._watcher.execution(self._staff.target.name, self._service, scenario.reference, execution)
 
-        answer = worker.ask("cell", CellParams(cell, expectations), CellResult, progress)
-        if isinstance(answer, CellResult):
-            self._deaths_outside = 0
-            if any(finding.kind in SPOILS for finding in answer.findings):
-                self._retire()
-            return answer
-        return self._refused(cell, scenario, answer, begun[0])
+        answer = (
+            worker.ask("cell", CellParams(cell, expectations), CellResult, progress)
+            if share.of == 1
+            else worker.ask("share", ShareParams(cell, expectations, share), ShareReport, progress)
+        )
+        if not isinstance(answer, CellResult | ShareReport):
+            return self._refused(cell, scenario, answer, begun[0])
+        self._deaths_outside = 0
+        findings = answer.findings if isinstance(answer, CellResult) else answer.sums.findings
+        if any(finding.kind in SPOILS for finding in findings):
+            self._retire()
+        return answer
 
     def _refused(self, cell: Cell, scenario: ScenarioRecord, refusal: Refusal, execution: int) -> CellResult:
         if isinstance(refusal, ErrorReport) and refusal.kind == "usage":

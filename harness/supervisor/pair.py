@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from harness.oracle.expectations import Expectations
-from harness.suite.plan import Budget, Cell, ServiceSpec
+from harness.suite.plan import Budget, Cell, FaultSpec, ServiceSpec
 from harness.supervisor.blank import (
     cell_without_result,
     reason_of,
@@ -19,7 +19,8 @@ from harness.supervisor.blank import (
     verdict_of,
 )
 from harness.supervisor.cell_file import CellFile, cell_file
-from harness.supervisor.cells import CellRunner, PlanError, Watcher
+from harness.supervisor.cells import PlanError, Watcher
+from harness.supervisor.crew import Crew
 from harness.supervisor.death import Death
 from harness.supervisor.oracle import Oracles
 from harness.supervisor.process import Worker
@@ -38,14 +39,19 @@ MOST_EXTRA_TASKS = 256
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """What is run: one target (the staff's), one service, some scenarios."""
+    """What is run: one target (the staff's), one service, some scenarios. `more` hold a worker each beside the staff's.
+
+    A worker of `more` explores side by side with the others: see `harness.supervisor.crew`.
+    """
 
     staff: Staff
+    more: tuple[Staff, ...] = ()
     model: ModelFile
     service: ServiceSpec
     scenarios: tuple[str, ...]
     budget: Budget
     seed: int
+    faults: tuple[FaultSpec, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +91,7 @@ def run_pair(pair: Pair, oracles: Oracles, watcher: Watcher) -> PairResult:
     watcher.stage(name, pair.service.name, "starting a worker")
     worker = pair.staff.start("cells")
     first = worker if isinstance(worker, Worker) else None
-    runner = CellRunner(pair.staff, pair.model, pair.service.name, watcher, first)
+    crew = Crew((pair.staff, *pair.more), pair.model, pair.service.name, watcher, first)
     try:
         greeting = _greet(pair, worker)
         if greeting.refusal is not None or greeting.description is None:
@@ -96,7 +102,7 @@ def run_pair(pair: Pair, oracles: Oracles, watcher: Watcher) -> PairResult:
         if not isinstance(expected, Expectations):
             return _nothing_ran(pair, greeting, expected, watcher)
         cells = tuple(_cell(pair, scenario.reference) for scenario in scenarios)
-        results = runner.run(cells, scenarios, expected)
+        results = crew.run(cells, scenarios, expected)
         return PairResult(
             cells=results,
             files=_files(pair, cells, results, expected),
@@ -105,7 +111,7 @@ def run_pair(pair: Pair, oracles: Oracles, watcher: Watcher) -> PairResult:
             service=greeting.description.service,
         )
     finally:
-        runner.close()
+        crew.close()
 
 
 def _tasks(scenarios: Sequence[ScenarioRecord], service: ServiceRecord) -> int:
@@ -143,7 +149,7 @@ def _missing(probe: Probe) -> ErrorReport | None:
 
 
 def _cell(pair: Pair, scenario: str) -> Cell:
-    return Cell(scenario, pair.staff.target, pair.service, pair.model.digest, pair.budget, pair.seed)
+    return Cell(scenario, pair.staff.target, pair.service, pair.model.digest, pair.budget, pair.seed, pair.faults)
 
 
 def _nothing_ran(pair: Pair, greeting: _Greeting, refusal: Refusal, watcher: Watcher) -> PairResult:

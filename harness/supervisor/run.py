@@ -31,6 +31,9 @@ __all__ = ["UNSAFE", "Finished", "Materials", "run_plan"]
 Proof: TypeAlias = tuple[Control, tuple[CellFile, ...]]
 """A control with the files that replay what it found."""
 
+Cores: TypeAlias = tuple[int, ...]
+"""The cores that the workers of one target prefer, one worker each."""
+
 UNSAFE = "unsafe-shared"
 """The known-bad built-in service: two workers on one session."""
 
@@ -57,15 +60,22 @@ class Finished:
 
 
 def run_plan(
-    plan: Plan, materials: Mapping[str, Materials], watcher: Watcher, switch: StopSwitch, jobs: int = 2
+    plan: Plan,
+    materials: Mapping[str, Materials],
+    watcher: Watcher,
+    switch: StopSwitch,
+    jobs: int = 2,
+    workers: int = 0,
 ) -> Iterator[Finished]:
     """Run the plan and yield each record as soon as it is there; `materials` is by target name.
 
     When the switch is pulled the remaining cells become NOT_RUN and every record still comes. Raises PlanError, after
-    the other targets have been stopped. Generate it on one thread; the targets run on `jobs` others.
+    the other targets have been stopped. Generate it on one thread; the targets run on `jobs` others. `workers` is how
+    many worker processes explore at once in all, dealt out among the targets that run at once: each has one at least.
     """
-    runner = _Runner(plan, watcher, switch, jobs)
-    with ThreadPoolExecutor(max_workers=max(1, jobs), thread_name_prefix="target") as pool:
+    jobs = max(1, min(jobs, len(plan.targets)))
+    runner = _Runner(plan, watcher, switch, jobs, workers)
+    with ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="target") as pool:
         pending = {pool.submit(runner.target, target, materials[target.name]) for target in plan.targets}
         try:
             while pending:
@@ -80,32 +90,32 @@ def run_plan(
 class _Runner:
     """What the targets of one run share."""
 
-    def __init__(self, plan: Plan, watcher: Watcher, switch: StopSwitch, jobs: int) -> None:
+    def __init__(self, plan: Plan, watcher: Watcher, switch: StopSwitch, jobs: int, workers: int) -> None:
         self._plan = plan
         self._watcher = watcher
         self._switch = switch
         self._oracles = Oracles()
         self._controls: Once[Proof] = Once()
-        self._cores: SimpleQueue[int] = SimpleQueue()
-        for core in range(max(1, jobs)):
-            self._cores.put(core)
+        self._cores: SimpleQueue[Cores] = SimpleQueue()
+        for first in range(jobs):
+            self._cores.put(tuple(range(first, max(workers, jobs), jobs)))
 
     def target(self, target: TargetSpec, materials: Materials) -> tuple[Finished, ...]:
-        core = self._cores.get()
+        cores = self._cores.get()
         try:
-            return self._target(target, materials, core)
+            return self._target(target, materials, cores)
         finally:
-            self._cores.put(core)
+            self._cores.put(cores)
 
-    def _target(self, target: TargetSpec, materials: Materials, core: int) -> tuple[Finished, ...]:
+    def _target(self, target: TargetSpec, materials: Materials, cores: Cores) -> tuple[Finished, ...]:
         try:
             started = timestamp()
             controls: tuple[Proof, ...] | None = None
             finished: list[Finished] = []
             for service in self._plan.services:
-                result = self._pair(_known_bad(target, service, materials), materials.model, service, core)
+                result = self._pair(_known_bad(target, service, materials), materials.model, service, cores)
                 if controls is None:
-                    controls = self._run_controls(target, materials, core) if result.expectations else ()
+                    controls = self._run_controls(target, materials, cores[0]) if result.expectations else ()
                 known = tuple(control for control, _ in controls)
                 files = {file.name: file for _, beside in controls for file in beside}
                 files |= {file.name: file for file in result.files}
@@ -117,14 +127,17 @@ class _Runner:
             raise PlanError(message) from error
         return tuple(finished)
 
-    def _pair(self, target: TargetSpec, model: ModelFile, service: ServiceSpec, core: int) -> PairResult:
+    def _pair(self, target: TargetSpec, model: ModelFile, service: ServiceSpec, cores: Cores) -> PairResult:
+        staff, *more = (self._staff(target, service, self._plan.budget, core) for core in cores)
         pair = Pair(
-            staff=self._staff(target, service, self._plan.budget, core),
+            staff=staff,
+            more=tuple(more),
             model=model,
             service=service,
             scenarios=self._plan.scenarios,
             budget=self._plan.budget,
             seed=self._plan.seed,
+            faults=self._plan.faults,
         )
         return run_pair(pair, self._oracles, self._watcher)
 

@@ -57,6 +57,10 @@ class Staff:
         """Whether the run is to end."""
         return self._switch.pulled
 
+    def stop(self) -> None:
+        """End the run, and every worker in it: what was asked for cannot be run."""
+        self._switch.pull()
+
     def start(self, role: Role) -> Worker | Refusal:
         """Start a worker and greet it. Raises WorkerStartError where the command does not exist."""
         worker = Worker(worker_command(self.target.python, self.target.command), self._hang_after_s, self._core)

@@ -26,11 +26,13 @@ from harness.worker.protocol import (
     Probe,
     ReplayParams,
     ScenarioRecord,
+    ShareParams,
 )
 
 if TYPE_CHECKING:
     from adapters.base import ModelFile
     from harness.execution.replay import ReplayReport
+    from harness.execution.share import ShareReport
     from harness.oracle.expectations import Expectations
     from harness.scenario import Scenario
     from harness.verdict import CellResult, DeviceRecord
@@ -49,6 +51,7 @@ def operations() -> Mapping[str, Operation]:
         "model": operation(ModelParams, models.receive),
         "expectations": operation(ExpectationsParams, models.expectations),
         "cell": operation(CellParams, models.cell),
+        "share": operation(ShareParams, models.share),
         "replay": operation(ReplayParams, models.replay),
     }
 
@@ -152,6 +155,14 @@ class _Models:
         scenario = _scenario(params.cell.scenario)
         with _target_errors():
             return run_cell(params.cell, scenario, model, params.expectations, emit)
+
+    def share(self, params: ShareParams, emit: Emit) -> ShareReport:
+        from harness.execution.cell import run_share  # noqa: PLC0415 - after hello
+
+        model = self._model(params.cell.model_digest)
+        scenario = _scenario(params.cell.scenario)
+        with _target_errors():
+            return run_share(params.cell, scenario, model, params.expectations, emit, params.share)
 
     def replay(self, params: ReplayParams, _emit: Emit) -> ReplayReport:
         from harness.execution.replay import replay  # noqa: PLC0415 - after hello

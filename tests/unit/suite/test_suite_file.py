@@ -60,6 +60,7 @@ MISTAKES = {
     "hang_after = inf\n": "hang_after: must be a positive number",
     "seed = -1\n": "seed: must be between",
     '[[service]]\nname = "queue"\ncapacity = 0\n': "service[0].capacity: must be at least 1",
+    '[[service]]\nname = "queue"\nslots = 2\n': "service[0].slots: the queue has one slot",
     CONTROL + 'expect = "MAYBE"\n': "control[0].expect",
     CONTROL + 'expect = "CRASHED"\n': "control[0].expect: must be PASS, FAIL or UNKNOWN",
     CONTROL.replace("builtin:m", "mine.onnx") + 'expect = "FAIL"\n': "control[0].model: a control runs on a built-in",

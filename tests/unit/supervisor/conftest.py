@@ -47,7 +47,17 @@ def agent():
 def run(agent):
     """Run scenarios on the fake agent and return the records."""
 
-    def go(*scenarios, services=("queue",), hang_after=5.0, switch=None, watcher=None, controls=(), jobs=2, **args):
+    def go(
+        *scenarios,
+        services=("queue",),
+        hang_after=5.0,
+        switch=None,
+        watcher=None,
+        controls=(),
+        jobs=2,
+        workers=0,
+        **args,
+    ):
         two_targets = args.pop("two_targets", False)
         target = TargetSpec("fake", "fake", command=agent(**args))
         plan = Plan(
@@ -62,7 +72,7 @@ def run(agent):
         )
         material = Materials(model=MODEL, controls={"builtin:fake": MODEL}, shared_state={"shared": True})
         found = run_plan(
-            plan, {"fake": material, "other": material}, watcher or Watched(), switch or StopSwitch(), jobs
+            plan, {"fake": material, "other": material}, watcher or Watched(), switch or StopSwitch(), jobs, workers
         )
         return list(found)
 

@@ -117,6 +117,17 @@ def cell(request):
     }  # fmt: skip
 
 
+def share(request):
+    """The last share fails in the way that the scenario's name says; the others are what a cell is."""
+    asked, name = request["params"]["share"], request["params"]["cell"]["scenario"]
+    last = asked["index"] == asked["of"] - 1
+    if not last and name != "fails":
+        request["params"]["cell"]["scenario"] = "well"
+    sums = cell(request) | {"verdict": "UNKNOWN", "scenario": name, "exercises": ["own-output"]}
+    sums["exploration"] = {"strategy": "exhaustive", "seed": "7", "bound": 1, "exhausted": name != "cut" or not last}
+    return {"sums": sums, "confirmed": name == "fails"}
+
+
 FAILURE = [
     {
         "violations": [{"invariant": "own-output", "message": "t1 got t2's", "events": [0]}],
@@ -175,7 +186,12 @@ def last_words(request):
     os.abort()
 
 
+def refuse(request):
+    raise RefusedError("usage", "OptionError", "no such option")
+
+
 MISBEHAVIOUR = {
+    "refuse": refuse,
     "last-words": last_words,
     "segv": lambda request: ctypes.string_at(0),
     "kill": die(signal.SIGKILL),
@@ -204,7 +220,7 @@ def misbehave(how, request):
 
 OPERATIONS = {
     "hello": hello, "device": device, "probe": probe, "describe": describe, "model": model,
-    "expectations": expectations, "cell": cell,
+    "expectations": expectations, "cell": cell, "share": share,
 }  # fmt: skip
 
 
