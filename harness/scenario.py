@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias, TypeVar, overload
 
 __all__ = [
+    "ClassOptions",
     "ClientTask",
     "Gate",
     "Input",
@@ -35,6 +36,8 @@ __all__ = [
 
 Point: TypeAlias = Literal["session-open", "bind", "invoke", "fetch", "session-close"]
 Result = TypeVar("Result")
+ClassOptions: TypeAlias = Mapping[str, str | int | float | bool | None]
+"""What a request class is made with, by the names of `harness.service.config.RequestClass`'s fields."""
 
 
 class ScenarioError(Exception):
@@ -45,8 +48,9 @@ class ScenarioError(Exception):
 class Outcome:
     """How a task ended, as the client saw it.
 
-    `kind` is SUCCEEDED, CANCELLED, FAILED, REFUSED (never accepted) or TIMED_OUT (the wait, not the task);
-    `detail` is the history's `output` for a success, and an error class name otherwise.
+    `kind` is SUCCEEDED, CANCELLED, FAILED, EXPIRED (its deadline was over), REPLACED (a newer task took its place),
+    REFUSED (never accepted) or TIMED_OUT (the wait, not the task); `detail` is the history's `output` for a success,
+    and an error class name otherwise.
     """
 
     kind: str
@@ -95,16 +99,46 @@ class ClientTask(Protocol):
     def recheck(self) -> None:
         """Digest the delivered output again; a difference breaks `output-owned`."""
 
+    def on_done(self, body: Callable[[], object]) -> None:
+        """Give the future a done-callback that runs `body`; needs the capability `callbacks`.
+
+        `body` runs on whatever thread the service calls it on. What it raises goes on to the service.
+        """
+
 
 class ServiceUnderTest(Protocol):
-    """The service that the cell is about."""
+    """The service that the cell is about.
 
-    def submit(self, task: Input) -> ClientTask:
-        """Submit; a refusal is an answer, not an error: look at `accepted`."""
+    Options are passed on only where they are given and the service declares the capability: `classes` for
+    `request_class`, `deadline`, `priority`, `overflow:coalesce` for `key`, `retry-link` for `retry_of`,
+    `overflow:block` for `timeout`; `drain`, `close-deadline` and `close-reason` for those of `close`.
+    """
+
+    def submit(
+        self,
+        task: Input,
+        *,
+        request_class: str | None = None,
+        deadline: float | None = None,
+        priority: int | None = None,
+        key: Hashable = None,
+        retry_of: ClientTask | None = None,
+        timeout: float | None = None,
+    ) -> ClientTask:
+        """Submit; a refusal is an answer, not an error: look at `accepted`. Times are virtual seconds from now."""
         ...
 
-    def close(self, *, drain: bool | None = None) -> None:
-        """Close; `drain` is passed on where the service takes it."""
+    def close(self, *, drain: bool | None = None, deadline: float | None = None, reason: str | None = None) -> None:
+        """Close; an option that the service does not take is left out."""
+
+    def counters(self) -> object:
+        """The service's own counters; needs the capability `counters`. Not recorded."""
+        ...
+
+    @property
+    def health(self) -> str:
+        """What the service says of its health; needs the capability `unhealthy`. Empty where it says nothing."""
+        ...
 
     @property
     def capacity(self) -> int:
@@ -120,10 +154,24 @@ class ServiceUnderTest(Protocol):
 class Script(Protocol):
     """What a scenario works with. Calls come from the scenario's own thread unless it starts actors."""
 
-    def open_service(self, *, capacity: int | None = None, fallback: bool = False) -> ServiceUnderTest:
-        """Build the service with the cell's configuration, or with this capacity.
+    def open_service(
+        self,
+        *,
+        capacity: int | None = None,
+        fallback: bool = False,
+        classes: Mapping[str, ClassOptions] | None = None,
+        ordering: str | None = None,
+        run_budget: float | None = None,
+        abandoned_limit: int | None = None,
+        lazy: bool = False,
+        health_check: Callable[[], bool] | None = None,
+    ) -> ServiceUnderTest:
+        """Build the service with the cell's configuration, or with what is given here.
 
-        `fallback` declares that the CPU path will do where the delegate does not start.
+        `fallback` declares that the CPU path will do where the delegate does not start. `classes` are request classes
+        by name, `default` among them or not; `ordering` is `fifo`, `priority`, `earliest-deadline` or `fair-share`.
+        `lazy` opens sessions when there is work for them; `health_check` answers for a session in doubt.
+        What a service can be told is said by its capabilities: ask for them with `requires`.
         If the factory raises there is no service: that is recorded, and the script ends here.
         """
         ...
@@ -137,6 +185,11 @@ class Script(Protocol):
         """How many sessions the service uses, before it is opened."""
         ...
 
+    @property
+    def sessions(self) -> int:
+        """How many sessions the service has asked for so far, those that failed to open among them."""
+        ...
+
     def actor(self, name: str, body: Callable[[], object]) -> None:
         """Start an actor: a client thread of its own."""
 
@@ -147,11 +200,32 @@ class Script(Protocol):
         """Stop every session call (or the next few) at the begin of `point` until the gate is opened."""
         ...
 
-    def arm(self, fault: str, *, point: Point | None = None, nth: int = 1) -> None:
-        """Inject `fault` at its point (or this one) the nth time that is reached. `racegate list faults` names them."""
+    def arm(
+        self,
+        fault: str,
+        *,
+        point: Point | None = None,
+        nth: int = 1,
+        session: str = "",
+        task: Input | None = None,
+        persistent: bool = False,
+        probability: float = 1.0,
+        seed: int = 0,
+    ) -> None:
+        """Inject `fault` at its point (or this one) the nth time that is reached. `racegate list faults` names them.
+
+        Only calls of this `session` (`s1` is the first that was opened) and this `task` count, where they are given.
+        `persistent` strikes from then on. With a `probability` each call from then on is drawn, by `seed` and number.
+        """
 
     def sleep(self, seconds: float) -> None:
         """Let virtual time pass."""
+
+    def rest(self, seconds: float = 0.0) -> None:
+        """Let virtual time pass, and then wait until nobody else can move: whatever was due by then has been done.
+
+        A `sleep` alone says nothing of that: the sleeper may go on before a thread whose time came earlier.
+        """
 
     def expect(self, met: bool, invariant: str, says: str) -> None:  # noqa: FBT001 - reads as an assertion
         """Record an expectation; an unmet one breaks the invariant."""

@@ -12,7 +12,8 @@ def cancel_explained(index: Index, task: Task, seen: Event) -> bool:
     """Whether a cancel or a closing service explains that `task` was CANCELLED when `seen` was recorded.
 
     A cancel that has not answered may have taken effect. A close that drains runs the tasks it has, so it explains only
-    one whose submit it overlaps; any other close may drop tasks. A service may also close itself, if it says so.
+    one whose submit it overlaps; one that drains for a time, or any other, may drop tasks.
+    A service may also close itself, if it says so.
     """
     if any(call.end is None or call.end.attrs["answer"] for call in task.cancels):
         return True
@@ -30,7 +31,8 @@ def _dropped_by_close(index: Index, task: Task, seen: Event) -> bool:
         begin = call.begin
         if begin.seq > seen.seq:
             continue
-        if begin.attrs.get("drain") is not True or submitted is None or submitted.seq > begin.seq:
+        drains = begin.attrs.get("drain") is True and "deadline_ms" not in begin.attrs
+        if not drains or submitted is None or submitted.seq > begin.seq:
             return True
     return False
 

@@ -14,11 +14,13 @@ pairs are).
 
 from __future__ import annotations
 
-import msgspec
+from collections.abc import Iterator
 
 from harness.history import Event
-from harness.invariants.index import FOREVER, Call, Index, Task
+from harness.invariants.displaced import REPLACING, wrongly_replaced
+from harness.invariants.index import DEFAULT_CLASS, NS_PER_MS, Call, Index, whole
 from harness.invariants.judgement import NOT_OCCURRED, Invariant, Judgement
+from harness.invariants.places import Queue, Stay, queue_of
 from harness.verdict import Violation
 
 __all__ = ["INVARIANT"]
@@ -27,112 +29,44 @@ _ID = "capacity"
 _STRAY = "runs on inputs that nobody submitted hide when tasks started"
 
 
-class _Stay(msgspec.Struct, frozen=True):
-    """The bounds of one task's stay in the queue, as `seq`. It surely waits while `entered` <= x < `may_leave`."""
-
-    task: str
-    may_enter: int
-    entered: int
-    may_leave: int
-    gone: int
-
-
-class _Queue(msgspec.Struct, frozen=True):
-    """What was declared, and the stay of every task that was or may have been accepted.
-
-    `surely` is False where strays hide when a task started.
-    """
-
-    capacity: int
-    workers: int
-    tells: bool
-    surely: bool
-    stays: list[_Stay]
-
-
 def check(index: Index) -> Judgement:
-    """Premise: a submit found `capacity` tasks waiting, was refused as full, or never returned."""
-    capacity = index.service("capacity")
-    if not isinstance(capacity, int) or capacity < 0 or _never_full(index, capacity):
-        return NOT_OCCURRED
-    queue = _queue(index, capacity)
-    checked = 0
-    violations: list[Violation] = []
+    """Premise: a submit found `capacity` tasks waiting, was refused as full, or never returned; a task was REPLACED."""
+    replaced = sum(task.outcome == "REPLACED" for task in index.tasks.values())
+    violations = list(wrongly_replaced(index, _ID)) if replaced else []
+    capacity = whole(index.service("capacity"), -1)
+    if capacity < 0 or _never_full(index, capacity):
+        return Judgement(replaced, tuple(violations)) if replaced else NOT_OCCURRED
+    queue = queue_of(index, capacity)
+    checked = replaced
     for call in index.submits:
         problem = _judge(index, queue, call)
         if problem is not None:
             violations.append(problem)
-        if problem or call.end is None or call.end.attrs.get("refusal") == "full" or _found_full(queue, call):
+        if problem or call.end is None or call.end.attrs.get("refusal") == "full" or _found_full(index, queue, call):
             checked += 1
     return Judgement(checked, tuple(violations), "" if queue.surely or violations else _STRAY)
 
 
 def _never_full(index: Index, capacity: int) -> bool:
     """Whether nothing here can matter: too few submits to fill the queue, and none that blocked or was told `full`."""
-    if len(index.submits) > capacity or "gate-opened" in index.kinds:
+    smallest = min([capacity, *(_limit(index, name, capacity) for name in index.classes)])
+    if len(index.submits) > min(smallest, _limit(index, DEFAULT_CLASS, capacity)) or index.rests:
         return False
     return all(call.end is not None and call.end.attrs.get("refusal") != "full" for call in index.submits)
 
 
-def _queue(index: Index, capacity: int) -> _Queue:
-    workers = index.service("workers")
-    # A service that says it tells and never did is not believed: no worker may then be assumed to hold nothing.
-    tells = bool(index.service("tells_dequeue")) and "dequeue" in index.kinds
-    surely = tells or not any(run.stray for run in index.runs)
-    stays = [
-        _Stay(
-            task=task.id,
-            may_enter=task.submit.begin.seq,
-            entered=FOREVER if task.submit.end is None else task.submit.end.seq,
-            may_leave=_may_leave(task, tells=tells) if surely else 0,
-            gone=_gone(index, task, tells=tells),
-        )
-        for task in index.tasks.values()
-        if task.accepted or task.submit.end is None
-    ]
-    return _Queue(capacity, workers if isinstance(workers, int) else 1, tells, surely, stays)
+def _limit(index: Index, name: str, capacity: int) -> int:
+    """How many tasks of a class may wait."""
+    declared = index.request_class(name)
+    if declared.overflow == "keep-latest":
+        return 1
+    return capacity if declared.capacity < 0 else declared.capacity
 
 
-def _may_leave(task: Task, *, tells: bool) -> int:
-    """The first event that may have taken the task out of the queue; 0 if nobody can say when it left."""
-    if tells and task.dequeued is not None:
-        left = task.dequeued.seq
-    elif task.runs:
-        left = task.runs[0].first.seq
-    elif task.malformed:
-        return 0
-    else:
-        left = FOREVER
-    for call in task.cancels:
-        if call.end is None or call.end.attrs["answer"]:
-            left = min(left, call.begin.seq)
-    # It ended without a run that is known to be its own: dropped by a close, or by a worker that could not start.
-    return 0 if left == FOREVER and task.delivers else left
-
-
-def _gone(index: Index, task: Task, *, tells: bool) -> int:
-    """The first event after which the task certainly takes no place.
-
-    A cancelled task may keep its place until a worker comes to it, as in a plain `queue.Queue`. A service that tells
-    what it takes has no such excuse: it knows what waits.
-    """
-    gone = FOREVER
-    if tells and task.dequeued is not None:
-        gone = task.dequeued.seq
-    elif task.runs:
-        event = task.runs[0].first if index.controlled else task.runs[0].bind_end
-        gone = FOREVER if event is None else event.seq
-    if task.outcome in {"SUCCEEDED", "FAILED"}:
-        gone = min(gone, task.delivers[0].seq)
-    if tells:
-        gone = min([gone, *(call.end.seq for call in task.cancels if call.end and call.end.attrs["answer"])])
-    return gone
-
-
-def _judge(index: Index, queue: _Queue, call: Call) -> Violation | None:
+def _judge(index: Index, queue: Queue, call: Call) -> Violation | None:
     end = call.end
     if end is None:
-        if not index.quiescent:
+        if not index.quiescent or _may_block(index, call, None):
             return None
         return Violation(_ID, f"submit of {call.begin.task} never returned", (call.begin.seq,))
     if end.attrs["answer"] == "accepted":
@@ -142,17 +76,25 @@ def _judge(index: Index, queue: _Queue, call: Call) -> Violation | None:
     return _blocked(index, queue, call)
 
 
-def _overfull(index: Index, queue: _Queue, accepted: Event) -> Violation | None:
+def _class_of(index: Index, call: Call) -> str:
+    return index.tasks[call.begin.task or ""].request_class
+
+
+def _overfull(index: Index, queue: Queue, accepted: Event) -> Violation | None:
     now = accepted.seq
-    waiting = [stay for stay in queue.stays if stay.entered <= now < stay.may_leave]
-    if len(waiting) <= queue.capacity or len(waiting) <= queue.capacity + _in_hand(index, queue, now):
-        return None
-    names = ", ".join(stay.task for stay in waiting)
-    message = f"{len(waiting)} tasks waited ({names}) in a queue for {queue.capacity}"
-    return Violation(_ID, message, tuple(stay.entered for stay in waiting))
+    waiting = queue.waiting(now)
+    name = index.tasks[accepted.task or ""].request_class
+    of_class = [stay for stay in waiting if stay.request_class == name]
+    limit = _limit(index, name, queue.capacity)
+    for who, places in ((waiting, queue.capacity), (of_class, limit)):
+        if len(who) > places and len(who) > places + _in_hand(index, queue, now):
+            names = ", ".join(stay.task for stay in who)
+            message = f"{len(who)} tasks waited ({names}) in a queue for {places}"
+            return Violation(_ID, message, tuple(stay.entered for stay in who))
+    return None
 
 
-def _in_hand(index: Index, queue: _Queue, now: int) -> int:
+def _in_hand(index: Index, queue: Queue, now: int) -> int:
     """How many tasks workers may hold that they took and have not bound."""
     if queue.tells:
         return 0
@@ -163,40 +105,78 @@ def _in_hand(index: Index, queue: _Queue, now: int) -> int:
     return max(0, queue.workers - running)
 
 
-def _room(index: Index, queue: _Queue, call: Call) -> Violation | None:
+def _room(index: Index, queue: Queue, call: Call) -> Violation | None:
+    """Whether a refusal as full was wrong: there was room, a waiting task had to give way, or it had to wait."""
     if call.end is None or any(close.begin.seq < call.end.seq for close in index.closes):
         return None
-    possible = _possibly_waiting(queue, call)
-    if possible >= queue.capacity:
-        return None
-    message = (
-        f"{call.begin.task} was refused as full with at most {possible} tasks waiting in a queue for {queue.capacity}"
-    )
-    return Violation(_ID, message, (call.begin.seq, call.end.seq))
+    possible = queue.possibly_waiting(call)
+    name = _class_of(index, call)
+    of_class = [stay for stay in possible if stay.request_class == name]
+    for who, places in ((possible, queue.capacity), (of_class, _limit(index, name, queue.capacity))):
+        if len(who) >= places:
+            break
+    else:
+        message = (
+            f"{call.begin.task} was refused as full with at most {len(possible)} tasks waiting in a queue for "
+            f"{queue.capacity}"
+        )
+        return Violation(_ID, message, (call.begin.seq, call.end.seq))
+    return next(_wrong_for_its_class(index, queue, call, call.end), None)
 
 
-def _possibly_waiting(queue: _Queue, call: Call) -> int:
-    begin, end = call.begin, FOREVER if call.end is None else call.end.seq
-    return sum(1 for stay in queue.stays if stay.may_enter < end and stay.gone > begin.seq and stay.task != begin.task)
+def _wrong_for_its_class(index: Index, queue: Queue, call: Call, end: Event) -> Iterator[Violation]:
+    task = index.tasks[call.begin.task or ""]
+    overflow = index.request_class(task.request_class).overflow
+    seqs = (call.begin.seq, end.seq)
+    stays = [stay for stay in queue.stays if stay.request_class == task.request_class and stay.surely_through(call)]
+    if overflow in REPLACING and stays:
+        yield Violation(_ID, f"{task.id} was refused as full, and {stays[0].task} waited to be replaced", seqs)
+    if overflow == "coalesce" and (joined := _with_key(stays, task.key)) is not None:
+        yield Violation(_ID, f"{task.id} was refused as full, and could have joined {joined.task}", seqs)
+    if _may_block(index, call, end):
+        yield Violation(_ID, f"{task.id} was refused as full before it had waited for a place", seqs)
 
 
-def _blocked(index: Index, queue: _Queue, call: Call) -> Violation | None:
-    """Whether the submit was waiting inside the service when the harness opened a gate because nobody could move."""
-    gates = index.of("gate-opened")
-    if not gates or call.end is None or not index.controlled or _possibly_waiting(queue, call) < queue.capacity:
+def _with_key(stays: list[Stay], key: object) -> Stay | None:
+    return next((stay for stay in stays if key is not None and stay.key == key), None)
+
+
+def _may_block(index: Index, call: Call, now: Event | None) -> bool:
+    """Whether the submit was still within the time that its class may wait for a place; `now` None is at the end."""
+    timeout = call.begin.attrs.get("timeout_ms")
+    if not isinstance(timeout, int) or index.request_class(_class_of(index, call)).overflow != "block":
+        return False
+    return timeout < 0 or (now is not None and now.at_ns < call.begin.at_ns + timeout * NS_PER_MS)
+
+
+def _blocked(index: Index, queue: Queue, call: Call) -> Violation | None:
+    """Whether the submit was waiting inside the service at a moment at which nobody could move."""
+    if not index.rests or call.end is None or not index.controlled or not _was_full(index, queue, call):
         return None
     if any(event.thread == call.begin.thread for event in index.of("held")):
         return None
-    for gate in gates:
-        if call.begin.seq < gate.seq < call.end.seq:
-            message = f"submit of {call.begin.task} waited until the harness let a held call go"
-            return Violation(_ID, message, (call.begin.seq, gate.seq, call.end.seq))
+    for rest in index.rests:
+        if call.begin.seq < rest.seq < call.end.seq and not _may_block(index, call, rest):
+            until = "the harness let a held call go" if rest.kind == "gate-opened" else "nobody could move"
+            message = f"submit of {call.begin.task} waited until {until}"
+            return Violation(_ID, message, (call.begin.seq, rest.seq, call.end.seq))
     return None
 
 
-def _found_full(queue: _Queue, call: Call) -> bool:
+def _was_full(index: Index, queue: Queue, call: Call) -> bool:
+    """Whether the submit may have found no place."""
+    possible = queue.possibly_waiting(call)
+    name = _class_of(index, call)
+    of_class = [stay for stay in possible if stay.request_class == name]
+    return len(possible) >= queue.capacity or len(of_class) >= _limit(index, name, queue.capacity)
+
+
+def _found_full(index: Index, queue: Queue, call: Call) -> bool:
     now = call.begin.seq
-    return sum(1 for stay in queue.stays if stay.entered < now < stay.may_leave) >= queue.capacity
+    waiting = [stay for stay in queue.waiting(now) if stay.entered < now]
+    name = _class_of(index, call)
+    of_class = [stay for stay in waiting if stay.request_class == name]
+    return len(waiting) >= queue.capacity or len(of_class) >= _limit(index, name, queue.capacity)
 
 
 INVARIANT = Invariant(

@@ -7,19 +7,25 @@ from types import MappingProxyType
 
 from harness.history import History
 from harness.invariants import (
+    buffer_until_return,
+    callback_safe,
     capacity,
     close_once,
     closed_rejects,
     contract_first,
     delegate_truth,
+    expires_on_time,
+    fault_contained,
     input_frozen,
     no_deadlock,
     no_delivery_after_cancel,
     one_task_per_session,
+    order,
     output_owned,
     own_output,
     owner_thread,
     private,
+    quarantine,
     release_after_drain,
     terminal_once,
     timeout_is_a_wait,
@@ -45,17 +51,23 @@ CATALOGUE: Mapping[str, Invariant] = MappingProxyType(
             owner_thread,
             input_frozen,
             output_owned,
+            buffer_until_return,
             contract_first,
             timeout_is_a_wait,
+            expires_on_time,
+            order,
             delegate_truth,
+            quarantine,
+            fault_contained,
             no_deadlock,
+            callback_safe,
             private,
         )
     }
 )
 """By id, in the order of the documentation."""
 
-_PER_SERVICE = frozenset({"closed-rejects", "close-once", "capacity"})
+_PER_SERVICE = frozenset({"closed-rejects", "close-once", "capacity", "order"})
 """Invariants about one service's submits, closes and sessions: an event does not say which service it is about."""
 
 

@@ -21,6 +21,7 @@ def check(index: Index) -> Judgement:
     violations = [problem for session in index.sessions.values() if (problem := _session(index, session))]
     if index.closed_at is not None:
         violations.extend(_unfinished_runs(index, index.closed_at))
+    violations.extend(_wrong_reason(index))
     unfinished = [call.begin for call in index.closes if call.end is None]
     unknown = "the execution ended before close() could return" if unfinished and not index.quiescent else ""
     if index.quiescent:
@@ -73,6 +74,20 @@ def _unfinished_runs(index: Index, closed: Event) -> list[Violation]:
 
 def _runs_after(run: Run, closed: Event, *, controlled: bool) -> bool:
     return run.over > closed.seq if controlled or run.over == FOREVER else run.last_begin.seq > closed.seq
+
+
+def _wrong_reason(index: Index) -> list[Violation]:
+    """The first reason that was given is the one that counts; of closes that overlap any may be the first."""
+    given = [call for call in index.closes if "reason" in call.begin.attrs]
+    first = min((call.end.seq for call in index.closes if call.end is not None), default=FOREVER)
+    reasons = {call.begin.attrs["reason"] for call in given if call.begin.seq < first}
+    found: list[Violation] = []
+    for call in given:
+        told = call.end.attrs.get("reason") if call.end is not None else None
+        if reasons and call.end is not None and len(given) == len(index.closes) and told not in reasons:
+            message = f"the service was closed because of {' or '.join(sorted(map(str, reasons)))}, and names {told}"
+            found.append(Violation(_ID, message, (call.begin.seq, call.end.seq)))
+    return found
 
 
 def _never_returned(begin: Event) -> Violation:

@@ -1,4 +1,4 @@
-"""What the checkers read: one history, arranged once, so that sixteen of them need not search it sixteen times.
+"""What the checkers read: one history, arranged once, so that each of them need not search it again.
 
 How `History.precedes` appears here. An event that is no `-begin` precedes an event that is no `-end` if its `seq` is
 smaller, in both modes, so checkers compare `seq` for such pairs. For every other pair only a controlled execution knows
@@ -16,12 +16,33 @@ from collections.abc import Sequence
 
 import msgspec
 
-from harness.history import Event, History
+from harness.history import Attr, Event, History
 
-__all__ = ["FOREVER", "Call", "Index", "Run", "Session", "Task"]
+__all__ = [
+    "DEFAULT_CLASS",
+    "FOREVER",
+    "INJECTED",
+    "NS_PER_MS",
+    "Call",
+    "Index",
+    "RequestClass",
+    "Run",
+    "Session",
+    "Task",
+    "whole",
+]
 
 FOREVER = sys.maxsize
-"""The `seq` of what never happened."""
+"""The `seq` of what never happened, and the time of what never will."""
+DEFAULT_CLASS = "default"
+INJECTED = "injected:"
+"""How an `output` begins that is what a fault made the runtime give to this task."""
+NS_PER_MS = 1_000_000
+
+
+def whole(value: Attr, otherwise: int) -> int:
+    """An attribute that is a number, or what to take where there is none."""
+    return value if isinstance(value, int) else otherwise
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -69,6 +90,17 @@ class Run(msgspec.Struct):
         return self.bind_end is None or bool(self.bind_end.attrs.get("reached_runtime", True))
 
 
+class RequestClass(msgspec.Struct, frozen=True):
+    """What was declared for one class of requests: -1 is no bound of its own, no time-out.
+
+    `overflow` is what a full queue does with a request of the class, empty where nobody says.
+    """
+
+    overflow: str = ""
+    capacity: int = -1
+    floor_percent: int = 0
+
+
 class Session(msgspec.Struct):
     """One session: its opening, its runs in order of their first event, and every close."""
 
@@ -92,6 +124,36 @@ class Task(msgspec.Struct):
     pending: Event | None = None
     dequeued: Event | None = None
     overwritten: Event | None = None
+    ended: Event | None = None
+
+    @property
+    def request_class(self) -> str:
+        """The class that it was submitted in."""
+        return str(self.submit.begin.attrs.get("class") or DEFAULT_CLASS)
+
+    @property
+    def key(self) -> tuple[str, Attr] | None:
+        """The class and the key that it was submitted with, None for no key."""
+        key = self.submit.begin.attrs.get("key")
+        return None if key is None else (self.request_class, key)
+
+    @property
+    def priority(self) -> int:
+        """The priority in force, 0 where nobody gave one."""
+        return whole(self.submit.begin.attrs.get("priority"), 0)
+
+    @property
+    def due(self) -> tuple[int, int] | None:
+        """The earliest and the latest moment, in nanoseconds, that its deadline can mean; None for no deadline.
+
+        It counts from a moment inside the submit. One that has not returned may count from any later moment.
+        """
+        deadline = self.submit.begin.attrs.get("deadline_ms")
+        if not isinstance(deadline, int):
+            return None
+        end = self.submit.end
+        after = deadline * NS_PER_MS
+        return self.submit.begin.at_ns + after, FOREVER if end is None else end.at_ns + after
 
     @property
     def outcome(self) -> str:
@@ -109,11 +171,13 @@ class Index:
     """A read-only view of one history. Building it raises whatever a history that breaks the vocabulary makes it raise.
 
     `closed_at` is the end of the first close() that returned on a thread that the service need not join, None if there
-    is none. `quiescent` says that the execution came to rest, so that what has not happened never will.
+    is none. `quiescent` says that the execution came to rest, so that what has not happened never will. `rests` are the
+    moments before that at which nobody could move and no time-out was pending.
     """
 
     __slots__ = (
         "cancels",
+        "classes",
         "closed_at",
         "closes",
         "controlled",
@@ -121,6 +185,7 @@ class Index:
         "kinds",
         "opens",
         "quiescent",
+        "rests",
         "runs",
         "service_opens",
         "sessions",
@@ -134,10 +199,12 @@ class Index:
         self.controlled = history.mode == "controlled"
         self.kinds = _by_kind(history.events if self.controlled else sorted(history.events, key=_seq))
         self.quiescent = "quiescent" in self.kinds
+        self.rests = sorted((*self.of("at-rest"), *self.of("gate-opened")), key=_seq)
         self.submits = self.calls("submit")
         self.cancels = self.calls("cancel")
         self.waits = self.calls("wait")
         self.service_opens = self.calls("service-open")
+        self.classes = self._classes()
         self.closes = self.calls("service-close")
         self.opens = self.calls("session-open")
         self.closed_at = self._closed_at()
@@ -162,6 +229,10 @@ class Index:
         opens = self._live_services or self.service_opens
         return opens[0].begin.attrs.get(attr) if opens else None
 
+    def request_class(self, name: str) -> RequestClass:
+        """What was declared for a class of this name, by itself or for the service."""
+        return self.classes.get(name) or RequestClass(self._overflow)
+
     @property
     def several_services(self) -> bool:
         """Whether more than one service was alive, so that nobody can say whose a submit, a close or a session is."""
@@ -170,6 +241,21 @@ class Index:
     @property
     def _live_services(self) -> list[Call]:
         return [call for call in self.service_opens if not call.answered("error")]
+
+    @property
+    def _overflow(self) -> str:
+        declared = self.service("overflow")
+        if isinstance(declared, str):
+            return declared
+        return "reject" if whole(self.service("capacity"), -1) >= 0 else ""
+
+    def _classes(self) -> dict[str, RequestClass]:
+        return {
+            str(event.attrs["class"]): RequestClass(
+                str(event.attrs["overflow"]), whole(event.attrs["capacity"], -1), whole(event.attrs["floor_percent"], 0)
+            )
+            for event in self.of("request-class")
+        }
 
     def _closed_at(self) -> Event | None:
         for end in self.kinds.get("service-close-end", ()):
@@ -201,6 +287,9 @@ class Index:
             # A service may tell of a task whose submit never returned: nobody knows its TaskId then.
             if event.task in tasks:
                 tasks[event.task].dequeued = event
+        for event in kinds.get("ended", ()):
+            if event.task in tasks:
+                tasks[event.task].ended = event
         for event in kinds.get("input-overwritten", ()):
             tasks[_named(event.task)].overwritten = event
 

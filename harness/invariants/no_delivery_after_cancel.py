@@ -15,7 +15,7 @@ _STRAY = "a run on an input that nobody submitted may be of a task that was canc
 
 
 def check(index: Index) -> Judgement:
-    """Premise: a cancel answered True, or it answered False on a task that ran and was seen to end."""
+    """Premise: a cancel answered True, or it answered False on a task that ran, EXPIRED or was REPLACED."""
     if not index.cancels:
         return NOT_OCCURRED
     checked = 0
@@ -30,7 +30,8 @@ def check(index: Index) -> Judgement:
                 unknown = _STRAY
         elif task.cancels and task.delivers:
             wrong = _after_false(index, task)
-            checked += sum(1 for call in task.cancels if call.end and (task.runs or wrong))
+            elsewise = task.runs or task.outcome in {"EXPIRED", "REPLACED"}
+            checked += sum(1 for call in task.cancels if call.end and (elsewise or wrong))
             violations.extend(wrong)
     return Judgement(checked, tuple(violations), unknown)
 
@@ -38,7 +39,7 @@ def check(index: Index) -> Judgement:
 def _after_true(index: Index, task: Task, granted: list[Call]) -> list[Violation]:
     found: list[Violation] = []
     for event in task.delivers:
-        if event.attrs["outcome"] in {"SUCCEEDED", "FAILED"}:
+        if event.attrs["outcome"] != "CANCELLED":
             message = f"cancel() of {task.id} answered True, and {task.id} {event.attrs['outcome']}"
             found.append(Violation(_ID, message, (*_ends(granted[0]), event.seq)))
             break
@@ -65,13 +66,20 @@ def _misnamed(index: Index, task: Task, call: Call) -> Violation | None:
         message = f"cancel() of {task.id} answered True and did not say whether it was queued or running"
         return Violation(_ID, message, _ends(call))
     # A running cancel of a task that was never bound is right: a worker had taken it and had not come to bind.
-    if kind != "queued":
+    # Where equal requests are joined, a run on the input of one is for all who have not cancelled.
+    if kind != "queued" or _shares_a_run(index, task):
         return None
     for run in task.runs:
         if ran := _beside(index, run, call):
             message = f"{task.id} was cancelled as queued, and it {ran[0]}"
             return Violation(_ID, message, (*_ends(call), ran[1].seq))
     return None
+
+
+def _shares_a_run(index: Index, task: Task) -> bool:
+    return task.key is not None and any(
+        other is not task and other.accepted and other.key == task.key for other in index.tasks.values()
+    )
 
 
 def _beside(index: Index, run: Run, call: Call) -> tuple[str, Event] | None:

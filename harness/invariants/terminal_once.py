@@ -18,6 +18,7 @@ def check(index: Index) -> Judgement:
         if not task.accepted:
             continue
         checked += 1
+        violations.extend(_no_future_of_its_own(task))
         if len(task.delivers) == 1 and task.pending is None:
             continue
         if not task.delivers and task.pending is None and not index.quiescent:
@@ -27,6 +28,14 @@ def check(index: Index) -> Judgement:
     if index.quiescent:
         violations.extend(_sleepers(index))
     return Judgement(checked, tuple(violations), unknown)
+
+
+def _no_future_of_its_own(task: Task) -> list[Violation]:
+    end = task.submit.end
+    other = end.attrs.get("future_of") if end is not None else None
+    if end is None or other is None:
+        return []
+    return [Violation("terminal-once", f"{task.id} was given the future of {other}", (task.submit.begin.seq, end.seq))]
 
 
 def _ends(index: Index, task: Task) -> list[Violation]:

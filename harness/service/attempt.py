@@ -3,35 +3,60 @@
 from __future__ import annotations
 
 import traceback
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 import numpy as np
 
 from adapters.base import Array, Arrays, ContractError, Session
 from harness.service.errors import RunAbortedError
+from harness.service.leases import Lease, LeaseViolationError
 
-__all__ = ["Attempt", "attempt", "private_copy"]
+__all__ = ["Attempt", "attempt", "copied", "private_copy"]
 
 Attempt: TypeAlias = tuple[dict[str, Array] | None, Exception | None]
 """Outputs and no error, or an error and no outputs."""
 
 
-def private_copy(inputs: Arrays) -> dict[str, Array]:
-    """Copy the arrays, keeping dtype and byte order as they are. Raises ContractError for what is no numpy array."""
+def private_copy(inputs: Arrays) -> Arrays:
+    """Copy the arrays, keeping dtype and byte order as they are. Raises ContractError for what is no numpy array.
+
+    A lease is what the producer may not write to, and needs no copy.
+    """
+    if _is_lease(inputs):
+        return inputs
     for name, value in inputs.items():
         # Copying would make an array of a list: a cast that nobody asked for and that the adapter could not see.
         if not isinstance(value, np.ndarray):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
             message = f"input {name!r}: expected a numpy array, got {type(value).__name__}"
             raise ContractError(message)
-    return {name: np.array(value) for name, value in inputs.items()}
+    return copied(inputs)
+
+
+def copied(arrays: Arrays) -> dict[str, Array]:
+    """Copy the arrays, keeping dtype and byte order as they are."""
+    return {name: np.array(value) for name, value in arrays.items()}
 
 
 def attempt(session: Session, inputs: Arrays) -> Attempt:
     """Run once and return how it went; never raises. The outputs are the adapter's owned copies, not copied again."""
-    outputs, error = _run(session, inputs)
+    outputs, error = _run_leased(session, inputs) if _is_lease(inputs) else _run(session, inputs)
     if error is not None:
         _clear_locals(error)
     return outputs, error
+
+
+def _is_lease(inputs: Arrays) -> TypeGuard[Lease]:
+    return type(inputs) is not dict and isinstance(
+        inputs, Lease
+    )  # asked of every task: an abstract class is slow to say
+
+
+def _run_leased(session: Session, lease: Lease) -> Attempt:
+    if not lease.start():
+        return None, LeaseViolationError("the lease was over before the run")
+    outputs, error = _run(session, lease)
+    violation = lease.finish()
+    return (outputs, error) if violation is None else (None, violation)
 
 
 def _run(session: Session, inputs: Arrays) -> Attempt:

@@ -1,145 +1,189 @@
-"""The core of every service here: one bounded first-in-first-out queue, and workers that each serve one slot."""
+"""The core of every service here: a bounded line of accepted tasks, and workers that each serve one slot."""
 
 from __future__ import annotations
 
-import logging
 import threading  # noqa: TID251 - the service owns its threads and locks
 from abc import ABC, abstractmethod
-from collections import OrderedDict
-from concurrent.futures import Future
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Hashable
+from functools import partial
 from types import TracebackType
-from typing import ClassVar, Self
+from typing import ClassVar, Never, Self
 
-from adapters.base import Arrays, DelegateInitError, Grain, Opener, Session
-from harness.service.attempt import Attempt, attempt, private_copy
-from harness.service.config import DelegatePolicy, ServiceConfig
-from harness.service.errors import QueueFullError, RunAbortedError, ServiceClosedError, SessionReleaseError
+from adapters.base import Arrays, Grain, Opener, Session
+from harness.service.admission import Admission
+from harness.service.attempt import private_copy
+from harness.service.clock import Clock, monotonic
+from harness.service.closing import Closing
+from harness.service.config import DelegatePolicy, Opening, ServiceConfig
+from harness.service.crew import Crew
+from harness.service.deadlines import Deadlines
+from harness.service.errors import ServiceClosedError, ServiceError, ServiceUnhealthyError
 from harness.service.exit_hook import abort_at_exit, forget
-from harness.service.future import InferenceFuture
+from harness.service.future import InferenceFuture, Place, follow_up
+from harness.service.health import Health
+from harness.service.introspection import Introspection
+from harness.service.journal import enter_journalled
+from harness.service.lifecycle import CloseBehaviour, CloseReason, State
+from harness.service.observer import heard
+from harness.service.recorder import Recorder
+from harness.service.requests import CAPABILITIES, DEFAULT_CLASS
+from harness.service.run import Run
+from harness.service.running import Runner
+from harness.service.slot import SlotSource
+from harness.service.waiting_line import WaitingLine
 
-__all__ = ["BoundedService", "ServiceCounters"]
-
-_LOGGER = logging.getLogger(__name__)
-
-
-class _State(StrEnum):
-    OPENING = "opening"  # inside the constructor; nobody outside sees it
-    ACCEPTING = "accepting"
-    DRAINING = "draining"
-    CLOSED = "closed"
-
-
-_LEAVING = (_State.DRAINING, _State.CLOSED)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceCounters:
-    """A consistent snapshot: tasks accepted so far, waiting now; slots open now; fallbacks, failed releases so far."""
-
-    accepted: int
-    waiting: int
-    open_slots: int
-    fallbacks: int
-    release_errors: int
+__all__ = ["BoundedService"]
 
 
-class BoundedService(ABC):
-    """Accepts tasks into a bounded queue and runs them on worker threads, one per slot.
+class BoundedService(Introspection, ABC):
+    """Accepts tasks into a bounded line and runs them on worker threads, one per slot.
 
     A subclass says how a slot gets its session and gives it back; both happen on the slot's worker. The constructor
     opens the slots one after the other and returns when all are open; if one fails it closes what was open, joins the
-    workers and raises that slot's error. Workers are daemon threads; a service left open lives until the interpreter
-    exits, and is aborted then.
+    workers and raises that slot's error. With lazy opening it opens none. The threads are daemons; a service left open
+    lives until the interpreter exits, and is aborted then.
 
-    `submit`, `close`, `counters`, `state` and a future's methods may be called from any thread, but, as with
+    Every public method, and a future's, may be called from any thread, done-callbacks included, but, as with
     `queue.Queue`, not from a signal handler or a finalizer: those may have interrupted the holder of the same lock.
     """
 
-    capabilities: ClassVar[frozenset[str]] = frozenset(
-        {"counters", "drain", "fallback", "overflow:reject", "running_cancel", "states", "tells-dequeue"}
-    )
+    capabilities: ClassVar[frozenset[str]] = CAPABILITIES
     known_bad: ClassVar[bool] = False
 
     def __init__(self, open_session: Opener, config: ServiceConfig) -> None:
         self.config = config
         self._open_session = open_session
-        self._observer = config.observer
-        # One lock guards everything below; a future's own lock may be taken under it, never the other way round.
+        # One lock guards the whole service; a future's own lock may be taken under it, never the other way round. It is
+        # public for runs and futures (`harness.service.run.Keeper`).
         # Re-entrant only for speed: a Condition learns who owns a plain lock by trying to take it, at every notify.
-        self._lock = threading.RLock()
-        self._work = threading.Condition(self._lock)
-        # Holds exactly the tasks that were accepted and have not started: its length is what capacity bounds.
-        self._waiting: OrderedDict[InferenceFuture, Arrays] = OrderedDict()
-        self._state = _State.OPENING
-        self._accepted = self._slots_open = self._fallbacks = 0
-        self._release_errors: list[BaseException] = []
-        self._threads: list[threading.Thread] = []
-        self._open_slots()
+        self.lock = threading.RLock()
+        name = type(self).__name__
+        self._line = WaitingLine(config.classes, config.capacity, config.ordering)
+        self._recorder = Recorder(self.lock, config.events, self._line.runs)
+        self._observer = observer = self._recorder.observer(config.observer)
+        self._clock = Clock(self.lock, f"{name}-clock")
+        self._deadlines = Deadlines(self.lock, self._clock, observer, config.run_budget)
+        self._admission = Admission(
+            self.lock,
+            self._line,
+            busy_for=self._busy_for,
+            may_block=lambda: not self._on_own_thread(),
+            tell=heard(observer, "ended"),
+        )
+        self._health = Health(self._workers, config.abandoned_limit, heard(observer, "health"))
+        self._closing = Closing(self.lock, self._line, self._clock, observer, self._reconsider)
+        self._runner = Runner(self.lock, self._deadlines, self._health, observer, self._recorder)
+        self._crew = Crew(
+            self.lock,
+            self._line,
+            self._deadlines,
+            self._health,
+            self._runner,
+            self._slot_source(),
+            stamps=self._recorder.ring is not None,
+            slots=self._workers,
+            observer=observer,
+            freed=self._admission.room_changed,
+            health_changed=self._reconsider,
+            broke=partial(self._closing.begin, CloseBehaviour(drain=False), CloseReason.SHUTDOWN),
+            last_left=self._closing.last_left,
+        )
+        self._recorder.slots = self._crew.slots
+        self._open(name)
         abort_at_exit(self)
 
-    @property
-    def _workers(self) -> int:
-        return self.config.slots
+    def submit(
+        self,
+        inputs: Arrays,
+        *,
+        request_class: str = DEFAULT_CLASS,
+        deadline: float | None = None,
+        priority: int | None = None,
+        key: Hashable = None,
+        context: int | None = None,
+        retry_of: InferenceFuture | None = None,
+        timeout: float | None = None,
+        payload_ref: str | None = None,
+    ) -> InferenceFuture:
+        """Accept one task on a private copy of its inputs; blocks in a `block` class only.
 
-    @property
-    def state(self) -> str:
-        """`accepting`, `draining` or `closed`."""
-        return self._state.value
+        `deadline`, in seconds from now, and `priority` stand in for the class's own. Of a `coalesce` class, requests
+        with equal `key`s share a run. `context` comes back on the future, as does the `retry_of` task's id. `timeout`
+        stands in for `block_seconds`. On a thread of the service itself, as in a callback, a `block` class refuses.
+        `payload_ref` is what a task that must finish is journalled by.
 
-    @property
-    def fallbacks(self) -> int:
-        """How many sessions were opened on the CPU path because their delegate did not start."""
-        return self._fallbacks
-
-    def counters(self) -> ServiceCounters:
-        """Return a consistent snapshot."""
-        with self._lock:
-            return ServiceCounters(
-                accepted=self._accepted,
-                waiting=len(self._waiting),
-                open_slots=self._slots_open,
-                fallbacks=self._fallbacks,
-                release_errors=len(self._release_errors),
-            )
-
-    def submit(self, inputs: Arrays) -> InferenceFuture:
-        """Accept one task on a private copy of its inputs; never blocks.
-
-        Raises QueueFullError, ServiceClosedError, or ContractError for a value that is not a numpy array. What else the
-        model's contract asks is checked by the adapter, and a breach is the task's outcome.
+        Raises QueueFullError, ServiceClosedError, ServiceUnhealthyError, JournalError, ContractError for what is not a
+        numpy array, and ValueError for options that the class does not have. A breach of the model's contract is the
+        task's outcome.
         """
-        # Asked without the lock, so that a refusal costs no copy. Each read is true of a moment within this call.
-        self._check_room()
-        private = private_copy(inputs)
-        future = InferenceFuture(self._lock, self._waiting)
-        with self._lock:
-            self._check_room()
-            self._waiting[future] = private
-            self._accepted += 1
-            self._work.notify()
+        lane = self._line.lanes.get(request_class) or self._no_lane(request_class)
+        self._admission.check(lane)
+        future = InferenceFuture()
+        run = Run(self, lane, future)
+        until = None
+        if lane.special or deadline is not None or priority is not None or key is not None or timeout is not None:
+            until = run.take_options(deadline, priority, key, timeout)
+        if request_class is not DEFAULT_CLASS or context is not None or retry_of is not None:
+            future.label(request_class, context, retry_of)
+        run.inputs = private_copy(inputs)
+        if lane.journalled:
+            enter_journalled(self.config.journal, payload_ref, run, partial(self._enter, run, future, until))
+        else:
+            self._enter(run, future, until)
         return future
 
-    def close(self, *, drain: bool = True) -> None:
+    def _enter(self, run: Run, future: InferenceFuture, until: float | None) -> None:
+        with self.lock:
+            displaced = self._admission.enter(run, until)
+            if self._recorder.ring is not None:
+                future.accepted_at = monotonic()
+            if future.due is not None:
+                self._deadlines.watch(future, future.due)
+            self._crew.wake()
+        if displaced:
+            follow_up(displaced)
+
+    def recover(self) -> None:
+        """Try again what failed: slots on their fallback their delegate, slots that were lost to open; returns at once.
+
+        Each slot does it on its own worker, between two runs, and a delegate must pass the health check before the
+        fallback is given up; an observer hears how it went.
+        """
+        with self.lock:
+            self._crew.recover()
+
+    def close(
+        self,
+        *,
+        drain: bool | None = None,
+        deadline: float | None = None,
+        reason: CloseReason = CloseReason.SHUTDOWN,
+    ) -> None:
         """Refuse new tasks, end those accepted, release the sessions; returns when all of that is done.
 
-        With `drain` every accepted task runs. Without, those that wait are CANCELLED at once, on this thread, and those
-        that run complete and are delivered. Any number of threads may close, any number of times; an abort escalates a
-        drain under way. On one of the service's own workers (in a done-callback) it asks for closing and returns.
+        With `drain` every accepted task runs; `deadline` seconds from now, or at once without `drain`, those that wait
+        are CANCELLED and those that run complete and are delivered. What is not given is as the configured ClosePolicy
+        says for the `reason`; the first reason is kept in `close_reason`. Any number of threads may close, any number
+        of times; an abort escalates a drain under way. On one of the service's own threads (in a done-callback) it asks
+        for closing and returns. Callbacks of tasks that an abort ends run on this thread, or on the clock's after a
+        deadline.
 
         Raises SessionReleaseError, after everything has been released, if a session did not close cleanly.
         """
-        self._begin_closing(drain=drain)
-        if threading.current_thread() in self._threads:
+        behaviour = self.config.close_policy.behaviour(CloseReason(reason))
+        if drain is not None:
+            behaviour = CloseBehaviour(drain=drain, deadline=deadline, drop_results=behaviour.drop_results)
+        elif deadline is not None:
+            behaviour = CloseBehaviour(drain=behaviour.drain, deadline=deadline, drop_results=behaviour.drop_results)
+        if self._on_own_thread():
+            self._closing.begin(behaviour, CloseReason(reason))
             return
-        for thread in self._threads:
-            thread.join()
-        forget(self)
-        if self._release_errors:
-            cause = self._release_errors[0]
-            message = f"{len(self._release_errors)} session(s) did not close cleanly: {type(cause).__name__}"
-            raise SessionReleaseError(message) from cause
+        try:
+            self._closing.begin(behaviour, CloseReason(reason))
+        finally:
+            self._closing.finish()
+            forget(self)
+        self._closing.raise_release_errors()
 
     def __enter__(self) -> Self:
         return self
@@ -150,156 +194,87 @@ class BoundedService(ABC):
         self.close()
 
     @abstractmethod
-    def _open_slot(self) -> Session:
-        """Return the session that a slot works with. On the slot's worker; its error is the constructor's."""
+    def _open_slot(self, policy: DelegatePolicy) -> tuple[Session, bool]:
+        """Return a session for a slot, and whether it is a fallback. On the slot's worker; may be called again."""
 
     @abstractmethod
     def _release_slot(self, session: Session) -> None:
-        """Give back what `_open_slot` returned. On the slot's worker, once; its error is `close`'s."""
+        """Give back what `_open_slot` returned. On the slot's worker, once for each."""
+
+    @property
+    def _workers(self) -> int:
+        return self.config.slots
 
     def _interruptible(self, session: Session) -> Session | None:
         """Return what a running cancel should interrupt, None for nothing."""
         return None if session.interrupt_grain is Grain.NONE else session
 
-    def _open_by_policy(self) -> Session:
-        try:
-            return self._open_session()
-        except DelegateInitError:
-            if self.config.delegate is DelegatePolicy.REQUIRE:
-                raise
-            session = self._open_session(fallback=True)
-        with self._lock:
-            self._fallbacks += 1
-        return session
+    def deserted(self, run: Run, *, waiting: bool) -> None:
+        """Nobody waits for this run any more. Under the lock."""
+        if waiting:
+            self._line.remove(run)
+            self._admission.room_changed()
+        elif self._health.update(abandoned=1):
+            self._reconsider()
 
-    def _check_room(self) -> None:
-        if self._state is not _State.ACCEPTING:
-            message = f"the service is {self._state}"
-            raise ServiceClosedError(message)
-        if len(self._waiting) >= self.config.capacity:
-            message = f"{self.config.capacity} accepted task(s) wait already"
-            raise QueueFullError(message)
+    def ending(self, future: InferenceFuture, place: Place, error: ServiceError | None) -> None:
+        """A task is being ended from outside. Under the lock."""
+        self._recorder.ending(future, place, error)
 
-    def _open_slots(self) -> None:
-        # One after the other: whether a runtime can load twice at once is not assumed, and "the first failure" is one.
+    def wait_ended(self, future: InferenceFuture) -> None:
+        """A client's wait for a task timed out."""
+        if self._recorder.ring is not None:
+            with self.lock:
+                self._recorder.wait_ended(future)
+
+    def interrupt_ended(self) -> None:
+        """An interrupt has arrived. Under the lock."""
+        self._runner.interrupt_ended()
+
+    def _slot_source(self) -> SlotSource:
+        return SlotSource(
+            opens=self._open_slot,
+            releases=self._release_slot,
+            interruptible=self._interruptible,
+            check=self.config.health_check,
+            tell=heard(self._observer, "slot"),
+            policy=self.config.delegate,
+        )
+
+    def _open(self, name: str) -> None:
         try:
-            for slot in range(self._workers):
-                self._start_worker(slot)
+            self._crew.open(name, lazily=self.config.opening is Opening.LAZY)
         except BaseException:
-            self._give_up()
+            with self.lock:
+                self._closing.gave_up()
+                self._crew.dismiss()
+            self._crew.join()
             raise
-        with self._lock:
-            self._change(_State.ACCEPTING)
+        self._closing.opened(self._crew)
 
-    def _start_worker(self, slot: int) -> None:
-        opened: Future[None] = Future()
-        name = f"{type(self).__name__}-{slot}"
-        thread = threading.Thread(target=self._serve_slot, args=(slot, opened), name=name, daemon=True)
-        thread.start()
-        self._threads.append(thread)
-        opened.result()
+    def _no_lane(self, request_class: str) -> Never:
+        message = f"no request class {request_class!r}: there are {', '.join(self._line.lanes)}"
+        raise ValueError(message)
 
-    def _give_up(self) -> None:
-        with self._lock:
-            self._state = _State.CLOSED
-            self._work.notify_all()
-        for thread in self._threads:
-            thread.join()
+    def _reconsider(self) -> None:
+        """Whether tasks are taken may have changed. Under the lock."""
+        if self._closing.state is not State.ACCEPTING:
+            self._admission.shut = self._closed_error
+        else:
+            self._admission.shut = None if self._health.ok else self._unhealthy_error
+        self._admission.room_changed()
 
-    def _change(self, state: _State) -> None:
-        self._state = state
-        self._observer.state(state.value)
+    def _closed_error(self) -> ServiceError:
+        return ServiceClosedError(f"the service is {self._closing.state}")
 
-    def _begin_closing(self, *, drain: bool) -> None:
-        with self._lock:
-            if self._state is _State.ACCEPTING:
-                self._change(_State.DRAINING)
-                self._work.notify_all()
-            dropped = [] if drain else self._drop_waiting()
-        for future in dropped:
-            future.run_callbacks()
+    def _unhealthy_error(self) -> ServiceError:
+        health = self._health
+        return ServiceUnhealthyError(f"{health.abandoned} run(s) that nobody waits for, {health.usable} slot(s) left")
 
-    def _drop_waiting(self) -> list[InferenceFuture]:
-        # Under the lock, so that another close() cannot return while one of these has no outcome yet.
-        dropped = list(self._waiting)
-        self._waiting.clear()
-        for future in dropped:
-            future.drop()
-        return dropped
+    def _busy_for(self) -> float | None:
+        seconds = self._runner.seconds
+        return None if seconds is None else seconds / max(1, self._health.usable)
 
-    def _serve_slot(self, slot: int, opened: Future[None]) -> None:
-        try:
-            session = self._open_slot()
-        except BaseException as error:  # noqa: BLE001 - the constructor raises it
-            opened.set_exception(error)
-            return
-        with self._lock:
-            self._slots_open += 1
-        opened.set_result(None)
-        interruptible = self._interruptible(session)
-        try:
-            while self._serve_task(slot, session, interruptible):
-                pass
-        except BaseException:
-            # A defect here or in the observer, not a task's failure: no task may wait for a worker that is gone.
-            self._begin_closing(drain=False)
-            raise
-        finally:
-            self._leave(self._release(session))
-
-    def _serve_task(self, slot: int, session: Session, interruptible: Session | None) -> bool:
-        # One call for each task, so that an idle worker holds no reference to the last one's arrays.
-        task = self._next_task(interruptible)
-        if task is None:
-            return False
-        future, inputs = task
-        outcome: Attempt = (None, RunAbortedError("the worker stopped before the task ran"))
-        try:
-            self._observer.leased(slot, future)
-            outcome = attempt(session, inputs)
-            self._observer.returned(slot)
-        finally:
-            _deliver(future, outcome)
-        return True
-
-    def _next_task(self, interruptible: Session | None) -> tuple[InferenceFuture, Arrays] | None:
-        with self._lock:
-            while not self._waiting:
-                if self._state in _LEAVING:
-                    return None
-                self._work.wait()
-            # Taken and running in one step: a cancel finds the task waiting, and it never starts, or running.
-            future, inputs = self._waiting.popitem(last=False)
-            future.start(interruptible)
-            try:
-                # Told after the place is free: `submit` looks at the places without the lock, too.
-                self._observer.dequeued(future)
-            except BaseException:
-                future.settle(None, RunAbortedError("the worker stopped before the task ran"))
-                raise
-        return future, inputs
-
-    def _release(self, session: Session) -> BaseException | None:
-        try:
-            self._release_slot(session)
-        except BaseException as error:  # noqa: BLE001 - close() raises it, when the other slots have been released too
-            _LOGGER.warning("a session did not close cleanly: %s", type(error).__name__)
-            return error
-        return None
-
-    def _leave(self, release_error: BaseException | None) -> None:
-        with self._lock:
-            self._slots_open -= 1
-            if release_error is not None:
-                self._release_errors.append(release_error)
-            if self._slots_open == 0 and self._state is _State.DRAINING:
-                self._change(_State.CLOSED)
-
-
-def _deliver(future: InferenceFuture, outcome: Attempt) -> None:
-    if not future.settle(*outcome):
-        return
-    try:
-        future.run_callbacks()
-    except BaseException as error:  # noqa: BLE001 - a client's callback cannot end the worker that others wait for
-        _LOGGER.error("a done-callback raised %s", type(error).__name__)  # noqa: TRY400 - its traceback is the client's
+    def _on_own_thread(self) -> bool:
+        me = threading.current_thread()
+        return me in self._crew.threads or me in self._clock.threads

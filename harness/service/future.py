@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import logging
-import threading  # noqa: TID251 - the service owns its locks
-from collections.abc import MutableMapping
+from collections.abc import Callable
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
-from adapters.base import Array, Arrays, Session
+from adapters.base import Array
+from harness.service.clock import Timer
+from harness.service.errors import DeadlineExpiredError, ServiceError
+from harness.service.run import Run
 
-__all__ = ["CancelKind", "InferenceFuture"]
+__all__ = ["Ended", "InferenceFuture", "Place", "end_all", "follow_up", "left_over"]
 
-CancelKind: TypeAlias = Literal["queued", "running"]
+Place: TypeAlias = Literal["queued", "running"]
+
+Ended: TypeAlias = "list[tuple[InferenceFuture, Run]]"
+"""Tasks that were ended from outside their run, each with the run, and whose callbacks are still to be run."""
 
 _LOGGER = logging.getLogger(__name__)
 # The standard library's names for a future's states, which its own `wait` and `as_completed` look at.
@@ -29,104 +35,177 @@ class InferenceFuture(Future[dict[str, Array]]):
     It differs from the standard library's future in `cancel`, which also ends a running task and which wakes `wait` and
     `as_completed` in the same call. A time-out of `result` ends that wait only; the task goes on to its outcome.
 
-    `start`, `settle`, `drop` and `run_callbacks` are for the service. Lock order: the service's, then the future's.
+    The attributes are for reading. `request_class` and `context` are as submitted, `retry_of` is the `task_id` of the
+    task that this one repeats. `cancel_kind` and `expired_kind` say where the task was when it was cancelled or its
+    deadline was due, `queued` or `running`; None if that did not happen. The methods below `cancel` are the service's.
     """
 
     if TYPE_CHECKING:
+        _done_callbacks: list[Callable[[Self], object]]  # the standard library's, absent from its stubs
 
-        def _invoke_callbacks(self) -> None: ...  # the standard library's, absent from its stubs
-
-    def __init__(self, queue_lock: threading.RLock, waiting: MutableMapping[InferenceFuture, Arrays]) -> None:
-        super().__init__()
-        self._queue_lock = queue_lock
-        self._waiting = waiting
-        self._session: Session | None = None
-        self._interrupting = False
-        self._cancel_kind: CancelKind | None = None
+    number: int = 0
+    request_class: str = "default"
+    context: int | None = None
+    model_version: str | None = None
+    retry_of: str | None = None
+    cancel_kind: Place | None = None
+    expired_kind: Place | None = None
+    due: float | None = None
+    accepted_at: float | None = None
+    started_at: float | None = None
+    timer: Timer | None = None
+    run: Run | None = None
+    """Until the task has ended: a future that is kept keeps neither the service, nor a session, nor the inputs."""
 
     @property
-    def cancel_kind(self) -> CancelKind | None:
-        """Where the task was when it was cancelled; None if it was not. An abort close cancels `queued` tasks."""
-        return self._cancel_kind
+    def task_id(self) -> str:
+        """The task's name within its service, `n1`, `n2` and so on in order of acceptance; a retry has its own."""
+        return f"n{self.number}"
 
     def cancel(self) -> bool:
         """End the task as cancelled, waiting or running, unless it has already ended otherwise.
 
         True means that the outcome is CANCELLED, now and for good; a second cancel says so too. A waiting task frees
         its place in the queue. A running one keeps its slot and its buffers until the native call has returned, and its
-        result is dropped; the session is asked to interrupt the call where it can. Done-callbacks run on this thread.
+        result is dropped; the session is asked to interrupt the call where it can. A run that others share goes on for
+        them. Done-callbacks run on this thread.
         """
-        with self._queue_lock, self._condition:
-            if self._state == _FINISHED:
-                return False
-            if self._state in _CANCELLED:
-                return True
-            # Free the place before anybody learns of the outcome: who wakes and submits must not find the queue full.
-            self._waiting.pop(self, None)
-            self._end_cancelled("queued" if self._state == _PENDING else "running")
-            session = self._session
-            self._interrupting = session is not None
+        run = self.run
+        if run is None:
+            return self._state in _CANCELLED
+        with run.keeper.lock:
+            ended = self.end(None)
+        if ended:
+            try:
+                if run.finish is not None:
+                    run.finish()
+            finally:
+                follow_up([(self, run)])
+        return self._state in _CANCELLED
+
+    def result(self, timeout: float | None = None) -> dict[str, Array]:
+        """Wait for the outcome: outputs, or raise. A time-out, TimeoutError, ends this wait only."""
         try:
-            if session is not None:
-                self._interrupt(session)
+            return super().result(timeout)
+        except TimeoutError:
+            if timeout:  # not a look at how it is
+                self._wait_ended()
+            raise
         finally:
-            self._invoke_callbacks()
+            del self  # an error's traceback holds this frame, and the future holds the error
+
+    def label(self, request_class: str, context: int | None, retry_of: InferenceFuture | None) -> None:
+        """Note what was submitted, before the task is accepted."""
+        self.request_class, self.context = request_class, context
+        self.retry_of = None if retry_of is None else retry_of.task_id
+
+    def start(self) -> bool:
+        """Mark the task running, under the service's lock; False if it has ended."""
+        with self._condition:
+            if self._state != _PENDING:
+                return False
+            self._state = _RUNNING
         return True
 
-    def start(self, session: Session | None) -> None:
-        """Mark the task running, under the service's lock. A cancel will interrupt `session`, if there is one."""
-        with self._condition:
-            assert self._state == _PENDING, "a task that waits is pending: cancel takes it out of the queue"
-            self._state = _RUNNING
-            self._session = session
-
     def settle(self, outputs: dict[str, Array] | None, error: BaseException | None) -> bool:
-        """Give the task its outcome, or return False if it was cancelled while it ran. Runs no callbacks.
-
-        Returns only when no interrupt of this task is under way, so that a late one cannot hit the session's next task.
-        """
+        """Give the task the outcome of its run, or return False if it has ended before. Runs no callbacks."""
         with self._condition:
-            while self._interrupting:
-                self._condition.wait()
-            self._session = None
             if self._state != _RUNNING:
                 return False
-            self._result, self._exception = outputs, error
-            self._state = _FINISHED
+            self._finish(outputs, error)
+        return True
+
+    def end(self, error: ServiceError | None) -> bool:
+        """End the task from outside its run, as cancelled or with an error; False if it has ended before.
+
+        Under the service's lock. Runs no callbacks and no interrupt: that is `follow_up`, with no lock held.
+        """
+        with self._condition:
+            run = self.run
+            if run is None:
+                return False
+            place: Place = "queued" if self._state == _PENDING else "running"
+            run.keeper.ending(self, place, error)
+            # Free the place before anybody learns of the outcome: who wakes and submits must not find the queue full.
+            run.desert(waiting=place == "queued")
+            if error is not None:
+                if isinstance(error, DeadlineExpiredError):
+                    self.expired_kind = place
+                self._finish(None, error)
+                return True
+            self.cancel_kind = place
+            self._let_go(_CANCELLED_AND_NOTIFIED)
+            # The standard library's cancel leaves `wait` asleep until an executor reaches the task (cpython 87893).
             for waiter in self._waiters:
-                if error is None:
-                    waiter.add_result(self)
-                else:
-                    waiter.add_exception(self)
+                waiter.add_cancelled(self)
             self._condition.notify_all()
         return True
 
-    def drop(self) -> None:
-        """End a waiting task as cancelled, for an abort close. Under the service's lock. Runs no callbacks."""
-        with self._condition:
-            assert self._state == _PENDING, "a task that waits is pending: cancel takes it out of the queue"
-            self._end_cancelled("queued")
+    @property
+    def has_callbacks(self) -> bool:
+        """Whether ending the task calls foreign code."""
+        return bool(self._done_callbacks)
 
     def run_callbacks(self) -> None:
-        """Run the done-callbacks on this thread, after `settle` or `drop`, with no lock held."""
-        self._invoke_callbacks()
+        """Run the done-callbacks on this thread with no lock held, once, after the task has ended.
 
-    def _end_cancelled(self, kind: CancelKind) -> None:
-        # The standard library's cancel leaves `wait` asleep until the executor reaches the task (python/cpython 87893).
-        self._cancel_kind = kind
-        self._state = _CANCELLED_AND_NOTIFIED
+        What a callback raises is logged by class; what is no Exception is raised again when all of them have run.
+        """
+        fatal: BaseException | None = None
+        for callback in self._done_callbacks:
+            try:
+                callback(self)
+            except BaseException as error:  # noqa: BLE001 - one callback's failure is not the next one's
+                _LOGGER.error("a done-callback raised %s", type(error).__name__)  # noqa: TRY400 - its traceback is the client's
+                fatal = fatal or (None if isinstance(error, Exception) else error)
+        if fatal is not None:
+            raise fatal
+
+    def _finish(self, outputs: dict[str, Array] | None, error: BaseException | None) -> None:
+        self._result, self._exception = outputs, error
+        self._let_go(_FINISHED)
         for waiter in self._waiters:
-            waiter.add_cancelled(self)
+            if error is None:
+                waiter.add_result(self)
+            else:
+                waiter.add_exception(self)
         self._condition.notify_all()
 
-    def _interrupt(self, session: Session) -> None:
-        # No lock is held, so a slow interrupt delays nobody but this caller and the slot.
-        try:
-            session.interrupt()
-        except Exception as error:  # noqa: BLE001 - the task is cancelled whatever the runtime answers
-            _LOGGER.warning("an interrupt failed with %s; the call runs to its end", type(error).__name__)
-        finally:
-            with self._condition:
-                self._interrupting = False
-                # Only the worker can wait here: the future is done, so nobody waits for its outcome any more.
-                self._condition.notify_all()
+    def _wait_ended(self) -> None:
+        run = self.run
+        if run is not None:
+            run.keeper.wait_ended(self)
+
+    def _let_go(self, state: str) -> None:
+        self._state = state
+        self.run = None
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
+
+
+def end_all(run: Run, error: Callable[[], ServiceError] | None = None) -> Ended:
+    """End every task of a run from outside, cancelled or with an error each. Under the service's lock."""
+    return [(each, run) for each in run.futures if each.end(None if error is None else error())]
+
+
+def follow_up(ended: Ended) -> None:
+    """Do what the ending of these tasks asks for, with no lock held: interrupt runs nobody waits for, then call back.
+
+    All of it is done, whatever raises; the first error that is no Exception is then raised.
+    """
+    fatal: BaseException | None = None
+    for future, run in ended:
+        for step in (run.interrupt, future.run_callbacks):
+            try:
+                step()
+            except BaseException as error:  # noqa: BLE001 - one task's failure is not the next one's
+                fatal = fatal or error
+    if fatal is not None:
+        raise fatal
+
+
+def left_over(ended: Ended) -> Callable[[], None] | None:
+    """What `follow_up` would do, where that calls foreign code; else None. Under the service's lock."""
+    foreign = any(run.interrupt_due or future.has_callbacks for future, run in ended)
+    return partial(follow_up, ended) if foreign else None

@@ -1,21 +1,23 @@
-"""The session pool: several isolated sessions behind one bounded queue."""
+"""The session pool: several isolated sessions behind one bounded line."""
 
 from __future__ import annotations
 
 from adapters.base import Session
 from harness.service.bounded import BoundedService
+from harness.service.config import DelegatePolicy
+from harness.service.slot import open_by_policy
 
 __all__ = ["SessionPool"]
 
 
 class SessionPool(BoundedService):
-    """`config.slots` slots, each with its own session, delegate and worker; tasks start in order of acceptance.
+    """`config.slots` slots, each with its own session, delegate and worker; by default tasks start as accepted.
 
     A session is opened, run and closed on its slot's worker and never seen by another thread, `interrupt` apart.
     """
 
-    def _open_slot(self) -> Session:
-        return self._open_by_policy()
+    def _open_slot(self, policy: DelegatePolicy) -> tuple[Session, bool]:
+        return open_by_policy(self._open_session, policy)
 
     def _release_slot(self, session: Session) -> None:
         session.close()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading  # noqa: TID251 - the service owns its threads and locks
 from typing import ClassVar
 
 from adapters.base import Opener, Session
 from harness.service.bounded import BoundedService
-from harness.service.config import ServiceConfig
+from harness.service.config import DelegatePolicy, ServiceConfig
+from harness.service.slot import open_by_policy
 
 __all__ = ["UnsafeShared"]
 
@@ -24,7 +26,8 @@ class UnsafeShared(BoundedService):
     workers: ClassVar[int] = 2
 
     def __init__(self, open_session: Opener, config: ServiceConfig) -> None:
-        self._shared: Session | None = None
+        self._opening = threading.Lock()  # so that it is opened once: what is wrong here is the sharing alone
+        self._shared: tuple[Session, bool] | None = None
         self._users = 0
         super().__init__(open_session, config)
 
@@ -32,19 +35,20 @@ class UnsafeShared(BoundedService):
     def _workers(self) -> int:
         return self.workers
 
-    def _open_slot(self) -> Session:
-        # Slots open one after the other, so the second worker always finds the first one's session.
-        if self._shared is None:
-            self._shared = self._open_by_policy()
-        self._users += 1
-        return self._shared
+    def _open_slot(self, policy: DelegatePolicy) -> tuple[Session, bool]:
+        with self._opening:
+            if self._shared is None:
+                self._shared = open_by_policy(self._open_session, policy)
+            self._users += 1
+            return self._shared
 
     def _release_slot(self, session: Session) -> None:
-        with self._lock:
+        with self._opening:
             self._users -= 1
-            last = self._users == 0
-        if last:
-            session.close()
+            if self._users:
+                return
+            self._shared = None
+        session.close()
 
     def _interruptible(self, session: Session) -> Session | None:
         del session

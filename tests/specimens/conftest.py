@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from harness.engine.install import install
-from harness.execution.cell import run_cell
+from harness.engine.strategies.random_walk import RandomWalk
+from harness.execution.cell import CellRun, run_cell
 from harness.models.reference import resolve
 from harness.models.registry import load_adapter
 from harness.oracle.reference import compute
@@ -58,7 +59,7 @@ def different_twins():
     """Leave out what many files have for a twin: the honest part as it is, in the same configuration."""
     found = {}
     for specimen in SPECIMENS:
-        shared = specimen.twin in {"BoundedQueue", "CancellingQueue"}
+        shared = specimen.twin in {"BoundedQueue", "CancellingQueue", "ContractQueue"}
         key = (specimen.twin, *map(specimen.declared.get, ("SLOTS", "CAPACITY"))) if shared else specimen.path
         found.setdefault(key, specimen)
     return tuple(found.values())
@@ -93,6 +94,15 @@ class Bench:
 
     def run(self, cell):
         return run_cell(cell, load(cell.scenario), self.model, self.expectations, lambda _: None)
+
+    def histories(self, specimen, executions):
+        """What random executions of the specimen left."""
+        cell = self.cell(specimen, "specimen", specimen.scenarios[0], executions)
+        run = CellRun(cell, load(cell.scenario), self.model, self.expectations)
+        strategy = RandomWalk(SEED)
+        found = [run.laboratory.execute(strategy, number) for number in range(executions)]
+        run.laboratory.close()
+        return [execution.history for execution in found]
 
 
 @pytest.fixture(scope="session")

@@ -27,8 +27,7 @@ class Withdrawn(Future):
             waiting = self.service.waiting
             if not super().cancel():
                 return False
-            for task in [task for task in waiting if task[1] is self]:
-                waiting.remove(task)
+            waiting[:] = [task for task in waiting if task[1] is not self]  # `remove` would compare arrays
             return True
 
 

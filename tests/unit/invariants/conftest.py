@@ -21,11 +21,12 @@ class Book:
     def __init__(self, mode="controlled"):
         self.mode = mode
         self.events = []
+        self.now_ms = 0
         self._calls = 0
         self._kinds = {}
 
     def mark(self, kind, thread="main", task=None, session=None, slot=None, **attrs):
-        self.events.append(Event(len(self.events), 0, thread, kind, task, session, slot, attrs))
+        self.events.append(Event(len(self.events), self.now_ms * 1_000_000, thread, kind, task, session, slot, attrs))
         return self.events[-1]
 
     def begin(self, kind, thread="main", task=None, session=None, call=None, **attrs):
@@ -40,15 +41,20 @@ class Book:
         kind, thread, task, session = self._kinds[call]
         return self.mark(kind + "-end", thread, task, session, call=call, **attrs)
 
-    def service(self, capacity=2, workers=1, answer="ok", *, running_cancel=True, tells_dequeue=False):
+    def service(self, capacity=2, workers=1, answer="ok", *, running_cancel=True, tells_dequeue=False, **declared):
         call = self.begin(
             "service-open",
             capacity=capacity,
             workers=workers,
             running_cancel=running_cancel,
             tells_dequeue=tells_dequeue,
+            **declared,
         )
         self.end(call, answer=answer)
+
+    def declare(self, name="default", overflow="reject", capacity=-1, floor=0):
+        attrs = {"class": name, "overflow": overflow, "capacity": capacity, "floor_percent": floor}
+        self.mark("request-class", **attrs)
 
     def open(self, session="s1", thread="w1", *, asked=False, **attrs):
         truth = {
@@ -61,9 +67,9 @@ class Book:
         }
         self.end(self.begin("session-open", thread, None, session, fallback=asked), **{**truth, **attrs})
 
-    def submit(self, task, answer="accepted", thread="main", refusal=None, **begin):
+    def submit(self, task, answer="accepted", thread="main", refusal=None, end=None, **begin):
         call = self.begin("submit", thread, task, **begin)
-        self.end(call, answer=answer, **({"refusal": refusal} if refusal else {}))
+        self.end(call, answer=answer, **({"refusal": refusal} if refusal else {}), **(end or {}))
 
     def cancel(self, task, kind="queued", thread="main", *, answer=True):
         self.end(self.begin("cancel", thread, task), answer=answer, cancel_kind=kind if answer else None)
@@ -128,27 +134,63 @@ class Queue:
     delivered: set = dataclasses.field(default_factory=set)
     closing: bool = False
     serving: int = 0
+    replaces: bool = False  # a full queue replaces its oldest task
+    due: dict = dataclasses.field(default_factory=dict)
+    expired_as: dict = dataclasses.field(default_factory=dict)
+    callbacks: dict = dataclasses.field(default_factory=dict)
+
+
+def finish(book, queue, thread, task, outcome):
+    """Give a task its outcome, unless it has one, and run its callbacks on this thread."""
+    if task in queue.outcome:
+        return
+    queue.outcome[task] = outcome
+    for _ in range(queue.callbacks.pop(task, 0)):
+        book.end(book.begin("callback", thread, task, done=True), answer="returned")
+
+
+def expire(book, queue, thread, task):
+    queue.expired_as[task] = "running" if task in queue.running else "queued"
+    if not queue.lazy:
+        queue.waiting = [item for item in queue.waiting if item[0] != task]
+    finish(book, queue, thread, task, "EXPIRED")
+
+
+def clock(book, queue, dice):
+    for _ in range(40):
+        yield
+        book.now_ms += dice.randrange(3)
+        for task in [task for task, due in queue.due.items() if due <= book.now_ms and task not in queue.outcome]:
+            expire(book, queue, "clock", task)
+
+
+def admit(book, queue, dice, thread, task, *, malformed, deadline_ms=None):
+    if queue.closing:
+        return {"answer": "refused", "refusal": "closed"}
+    if malformed and dice.random() < 0.5:
+        return {"answer": "refused", "refusal": "contract"}
+    if len(queue.waiting) >= queue.capacity:
+        if not (queue.replaces and queue.waiting):
+            return {"answer": "refused", "refusal": "full"}
+        finish(book, queue, thread, queue.waiting.pop(0)[0], "REPLACED")
+    queue.waiting.append((task, malformed))
+    if deadline_ms is not None:
+        queue.due[task] = book.now_ms + deadline_ms
+    return {"answer": "accepted"}
 
 
 def submitter(book, queue, dice, name, tasks):
     for task in tasks:
         malformed = dice.random() < 0.1
-        call = book.begin("submit", name, task, **({"malformed": True} if malformed else {}))
+        deadline = {"deadline_ms": dice.randrange(1, 30)} if dice.random() < 0.3 else {}
+        call = book.begin("submit", name, task, **({"malformed": True} if malformed else {}), **deadline)
         yield
         if dice.random() < 0.1:
             # The service copies later than this: both inputs are right.
             book.mark("input-overwritten", "scribbler", task)
             queue.frozen_late.add(task)
             yield
-        if queue.closing:
-            answer = {"answer": "refused", "refusal": "closed"}
-        elif malformed and dice.random() < 0.5:
-            answer = {"answer": "refused", "refusal": "contract"}
-        elif len(queue.waiting) >= queue.capacity:
-            answer = {"answer": "refused", "refusal": "full"}
-        else:
-            queue.waiting.append((task, malformed))
-            answer = {"answer": "accepted"}
+        answer = admit(book, queue, dice, name, task, malformed=malformed, **deadline)
         yield
         book.end(call, **answer)
         yield
@@ -160,8 +202,21 @@ def after_accept(book, queue, dice, name, task):
     if task not in queue.frozen_late and dice.random() < 0.3:
         book.mark("input-overwritten", name, task)
         yield
+    if dice.random() < 0.3:
+        yield from add_callback(book, queue, name, task)
     if dice.random() < 0.4:
         yield from waiter(book, queue, dice, name, task)
+
+
+def add_callback(book, queue, name, task):
+    call = book.begin("add-callback", name, task)
+    yield
+    if task in queue.outcome:
+        book.end(book.begin("callback", name, task, done=True), answer="returned")
+    else:
+        queue.callbacks[task] = queue.callbacks.get(task, 0) + 1
+    yield
+    book.end(call)
 
 
 def waiter(book, queue, dice, name, task):
@@ -184,8 +239,10 @@ def deliver(book, queue, task):
         book.deliver(task, output=output)
     elif outcome == "FAILED":
         book.deliver(task, "FAILED", error="RunError", foreign=False)
+    elif outcome == "EXPIRED":
+        book.deliver(task, "EXPIRED", expired_kind=queue.expired_as[task])
     else:
-        book.deliver(task, "CANCELLED")
+        book.deliver(task, outcome)
 
 
 def canceller(book, queue, name, tasks):
@@ -196,13 +253,13 @@ def canceller(book, queue, name, tasks):
             continue
         call = book.begin("cancel", name, task)
         yield
-        kind = cancel(queue, task)
+        kind = cancel(book, queue, name, task)
         yield
         book.end(call, answer=kind is not None, cancel_kind=kind)
         yield
 
 
-def cancel(queue, task):
+def cancel(book, queue, thread, task):
     if queue.outcome.get(task) == "CANCELLED":
         return queue.cancelled_as.get(task)
     if task in queue.outcome:
@@ -213,8 +270,8 @@ def cancel(queue, task):
         kind = "queued"
         if not queue.lazy:
             queue.waiting = [item for item in queue.waiting if item[0] != task]
-    queue.outcome[task] = "CANCELLED"
     queue.cancelled_as[task] = kind
+    finish(book, queue, thread, task, "CANCELLED")
     return kind
 
 
@@ -228,7 +285,7 @@ def closer(book, queue, dice, name):
     queue.closing = True
     if not queue.drain:
         for task, _ in queue.waiting:
-            queue.outcome.setdefault(task, "CANCELLED")
+            finish(book, queue, name, task, "CANCELLED")
         queue.waiting = []
     while queue.serving:
         yield "blocked"
@@ -248,18 +305,37 @@ def worker(book, queue, dice, number):
         task, malformed = queue.waiting.pop(0)
         if task in queue.outcome:
             continue
+        if queue.due.get(task, book.now_ms + 1) <= book.now_ms:
+            expire(book, queue, name, task)  # the clock may be late
+            continue
         queue.running.add(task)
         if queue.tells:
             book.mark("dequeue", name, task)
         yield
-        yield from serve(book, queue, dice, name, session, task, malformed)
+        failed = yield from serve(book, queue, dice, name, session, task, malformed)
+        if failed and queue.tells:
+            session = yield from rebuild(book, name, session)
     call = book.begin("session-close", name, None, session, again=False)
     yield
     book.end(call, answer="ok")
     queue.serving -= 1
 
 
+def rebuild(book, name, session):
+    """Give back the session after a failed run, and open another."""
+    book.mark("slot-state", name, slot=f"slot-{name}", state="quarantined")
+    yield
+    book.release(session, name)
+    yield
+    book.open(session + "+", name)
+    book.mark("slot-state", name, slot=f"slot-{name}", state="ready")
+    yield
+    return session + "+"
+
+
 def serve(book, queue, dice, name, session, task, malformed):
+    if queue.tells:
+        book.mark("lease-begin", name, task, slot=f"slot-{name}")
     call = book.begin("bind", name, task, session)
     yield
     book.end(call, answer="error" if malformed else "ok", reached_runtime=not malformed)
@@ -269,13 +345,19 @@ def serve(book, queue, dice, name, session, task, malformed):
         book.begin(step, name, task, session, call)
         yield
         failed = dice.random() < 0.1
+        if failed:
+            scope = "request" if len(book.events) % 2 else "context"
+            book.mark("fault-injected", name, task, session, fault="run-failure", point=step, scope=scope)
         book.end(call, answer="error" if failed else "ok")
         if failed:
             break
     yield
-    queue.outcome.setdefault(task, "FAILED" if failed else "SUCCEEDED")
+    if queue.tells:
+        book.mark("lease-end", name, slot=f"slot-{name}")
     queue.running.discard(task)
+    finish(book, queue, name, task, "FAILED" if failed else "SUCCEEDED")
     yield
+    return failed and not malformed
 
 
 def simulate(book, dice):
@@ -285,13 +367,16 @@ def simulate(book, dice):
     )
     if queue.tells:
         queue.lazy = False
-    book.service(queue.capacity, queue.workers, tells_dequeue=queue.tells)
+    queue.replaces = dice.random() < 0.3
+    declared = {"overflow": "replace-oldest"} if queue.replaces else {}
+    book.service(queue.capacity, queue.workers, tells_dequeue=queue.tells, order="fifo", **declared)
     queue.serving = queue.workers
     for number in range(queue.workers):
         book.open(f"s{number}", f"w{number}")
     tasks = [f"t{n}" for n in range(6)]
     threads = [worker(book, queue, dice, number) for number in range(queue.workers)]
     threads += [submitter(book, queue, dice, "a", tasks[:3]), submitter(book, queue, dice, "b", tasks[3:])]
+    threads += [clock(book, queue, dice)]
     threads += [canceller(book, queue, "c", dice.sample(tasks, 4) * 3)]
     threads += [closer(book, queue, dice, name) for name in ("x", "y")[: dice.choice((1, 2))]]
     while threads:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.history import History
+from harness.history import Event, History
 from harness.invariants.catalogue import check_all
 
 
@@ -164,7 +164,76 @@ def leak_text(book, queue, dice):
     return replaced(book.events, dice.choice(find(book.events, "deliver", outcome="FAILED")), foreign=True)
 
 
+def forget_the_deadline(book, queue, dice):
+    task = dice.choice(find(book.events, "deliver", outcome="EXPIRED")).task
+    begin = next(e for e in book.events if e.kind == "submit-begin" and e.task == task)
+    attrs = {key: value for key, value in begin.attrs.items() if key != "deadline_ms"}
+    return [msgspec.structs.replace(e, attrs=attrs) if e is begin else e for e in book.events]
+
+
+def overtake(book, queue, dice):
+    place = {event: number for number, event in enumerate(map(id, book.events))}
+    ends = {e.task: place[id(e)] for e in book.events if e.kind == "submit-end"}
+    begins = {e.task: place[id(e)] for e in book.events if e.kind == "submit-begin"}
+    taken = find(book.events, "dequeue")
+    for one in taken:
+        for other in taken:
+            if ends[one.task] < begins[other.task] and ends[other.task] < place[id(one)] < place[id(other)]:
+                return replaced(replaced(book.events, one, task=other.task), other, task=one.task)
+    raise NotHereError
+
+
+def replace_without_need(book, queue, dice):
+    if queue.replaces:
+        raise NotHereError
+    events, task = book.events, dice.choice(find(book.events, "deliver", outcome="SUCCEEDED")).task
+    for event in [e for e in find(events, "deliver") if e.task == task]:
+        events = replaced(events, event, outcome="REPLACED")
+    return events
+
+
+def lease_in_quarantine(book, queue, dice):
+    ready = find(book.events, "slot-state", state="ready")[0]
+    later = book.events[book.events.index(ready) :]
+    if not any(e.kind == "lease-begin" and e.slot == ready.slot for e in later):
+        raise NotHereError
+    return [e for e in book.events if e is not ready]
+
+
+def bind_before_the_return(book, queue, dice):
+    cancelled = find(book.events, "cancel-end", cancel_kind="running")[0]
+    at = book.events.index(cancelled) + 1
+    steps = {"invoke-end", "fetch-end"}
+    after = next((e for e in book.events[at:] if e.kind in steps and e.task == cancelled.task), None)
+    if after is None or not any(e.kind == "bind-begin" and e.task == cancelled.task for e in book.events[:at]):
+        raise NotHereError
+    bind = {"call": 999, "unattributed": True}
+    reused = Event(0, after.at_ns, "w9", "bind-begin", None, after.session, None, bind)
+    return [*book.events[:at], reused, *book.events[at:]]
+
+
+def fail_a_neighbour(book, queue, dice):
+    fault = find(book.events, "fault-injected")[0]
+    ends = [e for e in find(book.events, "deliver", outcome="SUCCEEDED") if e.seq > fault.seq]
+    first = [e for e in ends if not any(o.kind == "deliver" and o.task == e.task for o in book.events[: e.seq])]
+    if not first:
+        raise NotHereError
+    event = dice.choice(first)
+    attrs = {"outcome": "FAILED", "error": "RunError", "foreign": False, "via": "sweep"}
+    return [msgspec.structs.replace(e, attrs=attrs) if e is event else e for e in book.events]
+
+
+def call_back_early(book, queue, dice):
+    return replaced(book.events, dice.choice(find(book.events, "callback-begin")), done=False)
+
+
 MUTATIONS = {
+    forget_the_deadline: "expires-on-time",
+    overtake: "order",
+    replace_without_need: "capacity",
+    lease_in_quarantine: "quarantine",
+    bind_before_the_return: "buffer-until-return",
+    call_back_early: "callback-safe",
     drop_outcome: "terminal-once",
     contradict: "terminal-once",
     swap_outputs: "own-output",
@@ -185,6 +254,7 @@ MUTATIONS = {
     run_malformed: "contract-first",
     lose_after_timeout: "timeout-is-a-wait",
     fall_back_silently: "delegate-truth",
+    fail_a_neighbour: "fault-contained",
     get_stuck: "no-deadlock",
     leak_text: "private",
 }

@@ -216,3 +216,154 @@ def test_a_malformed_input_that_the_runtime_never_saw_hides_nothing(book):
     book.submit("t2")
     book.submit("t3", "refused", refusal="full")
     assert book.judge(ID).unknown == ""
+
+
+def test_a_class_has_its_own_bound(controlled):
+    controlled.service(4, tells_dequeue=True)
+    controlled.declare("background", capacity=1)
+    controlled.submit("t1")
+    controlled.mark("dequeue", "w1", "t1")
+    controlled.submit("t2", **{"class": "background"})
+    controlled.submit("t3", **{"class": "background"})
+    assert controlled.broken(ID) == ["2 tasks waited (t2, t3) in a queue for 1"]
+
+
+def test_a_class_that_is_full_may_refuse_while_there_is_room_for_others(book):
+    book.service(4)
+    book.declare("background", capacity=1)
+    book.submit("t1", **{"class": "background"})
+    book.submit("t2", "refused", refusal="full", **{"class": "background"})
+    book.submit("t3")
+    assert book.broken(ID) == []
+    assert book.judge(ID).checked == 1
+
+
+def test_a_class_with_room_may_not_refuse(book):
+    book.service(4)
+    book.declare("background", capacity=2)
+    book.submit("t1", **{"class": "background"})
+    book.submit("t2", "refused", refusal="full", **{"class": "background"})
+    assert len(book.broken(ID)) == 1
+
+
+def test_the_newest_replaces_one_that_waited(book):
+    book.service(1, overflow="replace-oldest")
+    book.submit("t1")
+    book.submit("t2")
+    book.deliver("t1", "REPLACED")
+    assert book.broken(ID) == []
+    assert book.judge(ID).checked >= 1
+
+
+def test_replaced_in_a_class_that_does_not_replace_breaks_it(book):
+    book.service(1)
+    book.submit("t1")
+    book.submit("t2")
+    book.deliver("t1", "REPLACED")
+    assert "t1 was REPLACED, and its class does not replace" in book.broken(ID)
+
+
+def test_replaced_though_it_was_started_breaks_it(book):
+    book.service(1, overflow="replace-oldest")
+    book.submit("t1")
+    book.run("t1")
+    book.submit("t2")
+    book.deliver("t1", "REPLACED")
+    assert book.broken(ID) == ["t1 was REPLACED although it was started"]
+
+
+def test_replaced_by_nobody_breaks_it(book):
+    book.service(1, overflow="keep-latest")
+    book.submit("t1")
+    book.submit("t2", "refused", refusal="closed")
+    book.deliver("t1", "REPLACED")
+    assert book.broken(ID) == ["t1 was REPLACED, and no newer task of its class was accepted"]
+
+
+def test_replaced_by_a_submit_that_overlapped_its_own_holds(book):
+    book.service(1, overflow="keep-latest")
+    newer = book.begin("submit", "a", "t2")
+    book.submit("t1")
+    book.end(newer, answer="accepted")
+    book.deliver("t1", "REPLACED")
+    assert book.broken(ID) == []
+
+
+def test_refused_where_a_waiting_task_had_to_give_way_breaks_it(book):
+    book.service(1, overflow="replace-oldest")
+    book.submit("t1")
+    book.submit("t2", "refused", refusal="full")
+    assert book.broken(ID) == ["t2 was refused as full, and t1 waited to be replaced"]
+
+
+def test_two_tasks_that_wait_where_the_latest_alone_may_break_it(controlled):
+    controlled.service(4, tells_dequeue=True, overflow="keep-latest")
+    controlled.submit("t1")
+    controlled.mark("dequeue", "w1", "t1")
+    controlled.submit("t2")
+    controlled.submit("t3")
+    assert controlled.broken(ID) == ["2 tasks waited (t2, t3) in a queue for 1"]
+
+
+def test_requests_that_joined_take_one_place(controlled):
+    controlled.service(1, tells_dequeue=True, overflow="coalesce")
+    controlled.submit("t1")
+    controlled.mark("dequeue", "w1", "t1")
+    controlled.submit("t2", key=1)
+    controlled.submit("t3", key=1)
+    assert controlled.broken(ID) == []
+
+
+def test_refused_where_it_could_have_joined_breaks_it(book):
+    book.service(1, overflow="coalesce")
+    book.submit("t1", key=1)
+    book.submit("t2", "refused", refusal="full", key=1)
+    book.submit("t3", "refused", refusal="full", key=2)
+    assert book.broken(ID) == ["t2 was refused as full, and could have joined t1"]
+
+
+def blocked(book, timeout_ms):
+    book.service(1, overflow="block")
+    book.submit("t1")
+    return book.begin("submit", "batch", "t2", timeout_ms=timeout_ms)
+
+
+def test_a_client_that_waits_for_a_place_within_its_time_holds(controlled):
+    call = blocked(controlled, 50)
+    controlled.now_ms = 40
+    controlled.mark("at-rest", "harness")
+    controlled.now_ms = 50
+    controlled.end(call, answer="refused", refusal="full")
+    assert controlled.broken(ID) == []
+
+
+def test_a_client_that_waits_longer_than_it_may_breaks_it(controlled):
+    call = blocked(controlled, 50)
+    controlled.now_ms = 90
+    controlled.mark("at-rest", "harness")
+    controlled.end(call, answer="refused", refusal="full")
+    assert controlled.broken(ID) == ["submit of t2 waited until nobody could move"]
+
+
+def test_a_client_that_is_refused_before_its_time_is_over_breaks_it(book):
+    call = blocked(book, 50)
+    book.now_ms = 10
+    book.end(call, answer="refused", refusal="full")
+    assert book.broken(ID) == ["t2 was refused as full before it had waited for a place"]
+
+
+def test_a_client_that_waits_without_a_limit_may_wait_for_ever(book):
+    blocked(book, -1)
+    book.mark("quiescent")
+    assert book.broken(ID) == []
+
+
+def test_an_expired_task_of_a_service_that_tells_frees_its_place(book):
+    book.service(1, tells_dequeue=True)
+    book.submit("t1")
+    book.mark("dequeue", "w1", "t1")
+    book.submit("t2", deadline_ms=50)
+    book.now_ms = 50
+    book.deliver("t2", "EXPIRED")
+    book.submit("t3", "refused", refusal="full")
+    assert len(book.broken(ID)) == 1

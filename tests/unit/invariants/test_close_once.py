@@ -95,3 +95,27 @@ def test_a_reentrant_close_may_return_before_anything_is_done(book):
     closed(book)
     book.mark("quiescent")
     assert book.broken(ID) == []
+
+
+def closed_because_of(book, reason, told):
+    book.end(book.begin("service-close", drain=None, reason=reason), answer="returned", reentrant=False, reason=told)
+
+
+def test_the_first_reason_is_kept(book):
+    closed_because_of(book, "page-closed", "page-closed")
+    closed_because_of(book, "shutdown", "page-closed")
+    assert book.broken("close-once") == []
+
+
+def test_a_later_reason_that_replaces_the_first_breaks_it(book):
+    closed_because_of(book, "page-closed", "page-closed")
+    closed_because_of(book, "shutdown", "shutdown")
+    assert book.broken("close-once") == ["the service was closed because of page-closed, and names shutdown"]
+
+
+def test_of_closes_that_overlap_either_may_be_first(book):
+    one = book.begin("service-close", "a", drain=None, reason="page-closed")
+    two = book.begin("service-close", "b", drain=None, reason="shutdown")
+    book.end(two, answer="returned", reentrant=False, reason="shutdown")
+    book.end(one, answer="returned", reentrant=False, reason="shutdown")
+    assert book.broken("close-once") == []

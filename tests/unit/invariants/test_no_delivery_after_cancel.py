@@ -169,3 +169,36 @@ def test_a_run_of_an_unknown_input_leaves_a_queued_cancel_unknown(book):
     judgement = book.judge(ID)
     assert judgement.violations == ()
     assert "nobody submitted" in judgement.unknown
+
+
+def test_a_cancel_that_says_true_and_a_task_that_expired_break_it(book):
+    book.submit("t1", deadline_ms=0)
+    book.cancel("t1")
+    book.deliver("t1", "EXPIRED")
+    assert book.broken("no-delivery-after-cancel") == ["cancel() of t1 answered True, and t1 EXPIRED"]
+
+
+def test_a_cancel_that_says_false_and_a_task_that_expired_hold(book):
+    book.submit("t1", deadline_ms=0)
+    book.cancel("t1", answer=False)
+    book.deliver("t1", "EXPIRED")
+    assert book.broken("no-delivery-after-cancel") == []
+    assert book.judge("no-delivery-after-cancel").checked == 1
+
+
+def test_a_run_for_others_that_joined_is_not_that_of_the_one_who_cancelled(book):
+    book.submit("t1", key=1)
+    book.submit("t2", key=1)
+    book.cancel("t1")
+    book.run("t1")
+    book.deliver("t2", output="shared:t1")
+    assert book.broken("no-delivery-after-cancel") == []
+
+
+def test_a_close_that_drains_for_a_time_explains_a_cancelled_task(book):
+    book.submit("t1")
+    book.cancel("t1", answer=False)
+    close = book.begin("service-close", drain=True, deadline_ms=50)
+    book.deliver("t1", "CANCELLED")
+    book.end(close, answer="returned", reentrant=False)
+    assert book.broken("no-delivery-after-cancel") == []

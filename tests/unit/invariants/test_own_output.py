@@ -44,3 +44,24 @@ def test_a_failure_is_no_premise(book):
     book.submit("t1")
     book.deliver("t1", "FAILED", error="RunError", foreign=False)
     assert book.judge(ID).checked == 0
+
+
+def test_the_answer_of_an_equal_request_that_was_run_later_holds(book):
+    book.submit("t1", key=1)
+    book.submit("t2", key=1)
+    book.run("t1")
+    book.deliver("t2", output="shared:t1")
+    assert book.broken("own-output") == []
+    assert book.judge("own-output").checked == 1
+
+
+def test_the_answer_of_an_equal_request_that_ran_already_breaks_it(book):
+    book.submit("t1", key=1)
+    call = book.bind("t1")
+    book.submit("t2", key=1)
+    book.step(call, "invoke")
+    book.step(call, "fetch")
+    book.deliver("t2", output="shared:t1")
+    assert book.broken("own-output") == [
+        "t2 was given the output of t1, whose run had begun before t2 was submitted",
+    ]

@@ -58,3 +58,18 @@ def test_a_submit_that_overlaps_close_may_be_refused_or_accepted(book):
     book.deliver("t2", "CANCELLED")
     assert book.broken(ID) == []
     assert book.judge(ID).checked == 1
+
+
+def test_a_future_that_another_task_has_already_breaks_it(book):
+    book.submit("t1")
+    book.submit("t2", end={"future_of": "t1"})
+    book.deliver("t1")
+    book.deliver("t2")
+    assert book.broken("terminal-once") == ["t2 was given the future of t1"]
+
+
+def test_expired_and_then_succeeded_breaks_it(book):
+    book.submit("t1", deadline_ms=50)
+    book.deliver("t1", "EXPIRED")
+    book.deliver("t1")
+    assert book.broken("terminal-once") == ["t1 ended twice: EXPIRED, then SUCCEEDED"]

@@ -61,3 +61,22 @@ def test_an_execution_cut_short_is_unknown(book):
     judgement = book.judge(ID)
     assert judgement.checked == 0
     assert judgement.unknown
+
+
+def test_a_retry_with_a_link_holds(book):
+    book.submit("t1")
+    book.submit("t2", end={"linked": True}, retry_of="t1")
+    assert book.broken(ID) == []
+    assert book.judge(ID).checked == 1
+
+
+def test_a_retry_without_a_link_breaks_it(book):
+    book.submit("t1")
+    book.submit("t2", end={"linked": False}, retry_of="t1")
+    assert book.broken(ID) == ["t2 has no link to t1, which it is a retry of"]
+
+
+def test_a_retry_that_is_the_first_task_breaks_it(book):
+    book.submit("t1")
+    book.submit("t2", end={"linked": False, "future_of": "t1"}, retry_of="t1")
+    assert book.broken(ID) == ["t2 was given the future of t1, which it is a retry of"]

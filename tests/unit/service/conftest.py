@@ -4,13 +4,26 @@ import sys
 
 import pytest
 
-# importlib mode gives tests no package: the fake is loaded once, by path, under a name of its own.
-_SPEC = importlib.util.spec_from_file_location("service_fakes", pathlib.Path(__file__).with_name("fake_session.py"))
-assert _SPEC is not None
-assert _SPEC.loader is not None
-_FAKES = importlib.util.module_from_spec(_SPEC)
-sys.modules["service_fakes"] = _FAKES
-_SPEC.loader.exec_module(_FAKES)
+
+# importlib mode gives tests no package: what they share is loaded once, by path, under a name of its own.
+def _load(name, file):
+    spec = importlib.util.spec_from_file_location(name, pathlib.Path(__file__).with_name(file))
+    assert spec is not None
+    assert spec.loader is not None
+    sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+_FAKES = _load("service_fakes", "fake_session.py")
+_CONTROL = _load("under_control", "under_control.py")
+_load("controlled_programs", "controlled_programs.py")
+
+
+@pytest.fixture(scope="session")
+def search():
+    """Explores programs under the engine."""
+    return _CONTROL.Search()
 
 
 @pytest.fixture

@@ -29,7 +29,11 @@ def test_a_delegate_policy_may_be_given_by_value():
         ({"capacity": 1, "slots": 0}, ValueError, "slots must be at least 1, not 0"),
         ({"capacity": 1.0}, TypeError, "capacity must be an integer, not float"),
         ({"capacity": True}, TypeError, "capacity must be an integer, not bool"),
-        ({"capacity": 1, "delegate": "maybe"}, ValueError, "delegate must be one of require, prefer, not 'maybe'"),
+        (
+            {"capacity": 1, "delegate": "maybe"},
+            ValueError,
+            "delegate must be one of require, prefer, cpu-only, not 'maybe'",
+        ),
     ],
 )
 def test_a_bad_value_is_named(values, error, says):

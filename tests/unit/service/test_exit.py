@@ -63,11 +63,11 @@ def test_a_forked_child_does_not_wait_for_workers_it_does_not_have(tmp_path):
     program += textwrap.dedent("""
     import os, warnings
     warnings.simplefilter("ignore")
-    queue._lock.acquire()
+    queue.lock.acquire()
     child = os.fork()
     if child == 0:
         sys.exit(7)
-    queue._lock.release()
+    queue.lock.release()
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
     """)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
@@ -81,7 +81,7 @@ def test_a_closed_service_is_collected(runtime):
     future.result(GUARD)
     queue.close()
     assert queue not in exit_hook._open
-    assert future._session is None, "a kept future holds no session"
+    assert future.run is None, "a kept future holds neither session nor inputs"
     ref = weakref.ref(queue)
     del queue
     gc.collect()

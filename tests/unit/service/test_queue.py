@@ -194,12 +194,30 @@ def test_a_wait_that_times_out_leaves_the_task_tracked(runtime):
 def test_capabilities(runtime):
     with open_queue(runtime) as queue:
         assert queue.capabilities == {
-            "overflow:reject",
-            "running_cancel",
+            "callbacks",
+            "classes",
+            "close-deadline",
+            "close-reason",
+            "counters",
+            "deadline",
             "drain",
+            "earliest-deadline",
+            "fair-share",
             "fallback",
+            "fifo",
+            "journal",
+            "lifecycle",
+            "overflow:block",
+            "overflow:coalesce",
+            "overflow:keep-latest",
+            "overflow:reject",
+            "overflow:replace-oldest",
+            "priority",
+            "retry-link",
+            "run-budget",
+            "running_cancel",
             "states",
             "tells-dequeue",
-            "counters",
+            "unhealthy",
         }
         assert not queue.known_bad

@@ -1,0 +1,273 @@
+"""The workers: one thread for each slot, which takes runs from the line and does the slot's chores between them."""
+
+from __future__ import annotations
+
+import logging
+import threading  # noqa: TID251 - the service owns its threads and locks
+from collections.abc import Callable
+from concurrent.futures import Future
+from enum import IntEnum
+from functools import partial
+
+from harness.service.clock import monotonic
+from harness.service.deadlines import Deadlines
+from harness.service.errors import ServiceError, SlotLostError
+from harness.service.future import Ended, end_all, follow_up
+from harness.service.health import Health
+from harness.service.observer import Observer
+from harness.service.run import Run
+from harness.service.running import Runner, deliver, guarded
+from harness.service.slot import Doubt, Slot, SlotSource, SlotState
+from harness.service.waiting_line import WaitingLine
+
+__all__ = ["Crew"]
+
+_LOGGER = logging.getLogger(__name__)
+_READY, _SOUND = SlotState.READY, Doubt.NONE  # looked at for every task: an enumeration's attributes are slow
+_GONE = (SlotState.LOST, SlotState.CLOSED)
+
+
+class _Chore(IntEnum):
+    """What a worker does between two runs."""
+
+    OPEN = 0  # a slot that never had a session, or that was lost
+    REBUILD = 1  # a slot in quarantine
+    RESTORE = 2  # a slot on its fallback: try the delegate again
+
+
+class Crew:
+    """One worker for each slot. Public methods are called under the service's lock, but for `open` and `join`.
+
+    What it calls under the lock: `freed` when a place in the line was freed, `health_changed`, and `last_left`, by the
+    last worker of a crew that was dismissed. `broke` is called without it, by a worker that a defect ended.
+    """
+
+    def __init__(
+        self,
+        lock: threading.RLock,
+        line: WaitingLine,
+        deadlines: Deadlines,
+        health: Health,
+        runner: Runner,
+        source: SlotSource,
+        *,
+        stamps: bool,
+        slots: int,
+        observer: Observer,
+        freed: Callable[[], None],
+        health_changed: Callable[[], None],
+        broke: Callable[[], None],
+        last_left: Callable[[], None],
+    ) -> None:
+        self._lock = lock
+        self._line, self._deadlines, self._health, self._observer = line, deadlines, health, observer
+        self._runner, self._stamps = runner, stamps
+        self._freed, self._health_changed, self._broke, self._last_left = freed, health_changed, broke, last_left
+        self._work = threading.Condition(lock)  # ready slots wait here, for a run
+        self._chores = threading.Condition(lock)  # slots without a session wait here
+        self.slots = [Slot(number, source) for number in range(slots)]
+        self.threads: list[threading.Thread] = []
+        self.release_errors: list[BaseException] = []
+        self._present = self._cold = slots
+        self._idle = self._opening = self._asked = 0
+        self._dismissed = False
+
+    def open(self, name: str, *, lazily: bool) -> None:
+        """Start the workers, one after the other: whether a runtime can load twice at once is not assumed.
+
+        Unless `lazily`, each opens its slot first, and the first failure is raised.
+        """
+        for slot in self.slots:
+            opened: Future[None] | None = None if lazily else Future()
+            thread = threading.Thread(
+                target=self._serve, args=(slot, opened), name=f"{name}-{slot.number}", daemon=True
+            )
+            thread.start()
+            self.threads.append(thread)
+            if opened is not None:
+                opened.result()
+
+    def join(self) -> None:
+        """Wait until every worker has ended."""
+        for thread in self.threads:
+            thread.join()
+
+    def wake(self) -> None:
+        """A run was added to the line."""
+        self._work.notify()
+        if self._cold:
+            self._wake_cold()
+
+    def dismiss(self) -> None:
+        """Let workers leave when the line is empty."""
+        self._dismissed = True
+        self._wake_all()
+
+    def recover(self) -> None:
+        """Have slots that were lost open again, and slots on their fallback try the delegate."""
+        self._asked += 1
+        self._wake_all()
+
+    def _wake_all(self) -> None:
+        self._work.notify_all()
+        self._chores.notify_all()
+
+    def _wake_cold(self) -> None:
+        if self._short_of_slots():
+            self._chores.notify_all()
+
+    def _short_of_slots(self) -> bool:
+        return self._line.size > self._idle + self._opening
+
+    # -- on a worker --------------------------------------------------------------------------------------------------
+
+    def _serve(self, slot: Slot, opened: Future[None] | None) -> None:
+        if opened is not None:
+            self._cold -= 1  # the constructor waits: nobody else counts
+            try:
+                slot.open()
+            except BaseException as error:  # noqa: BLE001 - the constructor raises it
+                opened.set_exception(error)
+                return
+            opened.set_result(None)
+        try:
+            while self._serve_once(slot):
+                pass
+        except BaseException:
+            # A defect here or in the observer, not a task's failure: no task may wait for a worker that is gone.
+            deliver(slot)
+            self._broke()
+            raise
+        finally:
+            self._leave(slot)
+
+    def _serve_once(self, slot: Slot) -> bool:
+        # One call for each run, so that an idle worker holds no reference to the last one's arrays.
+        what = self._next(slot)
+        if what is None:
+            return False
+        if isinstance(what, Run):
+            doubt = self._runner.run(slot, what)
+            if doubt is not _SOUND:
+                self._mend(slot, doubt)
+        else:
+            self._do(slot, what)
+        if slot.tainted and slot.state in {SlotState.READY, SlotState.LOST}:
+            slot.tainted = False
+            with self._lock:
+                self._update_health(abandoned=-1)
+        return True
+
+    def _next(self, slot: Slot) -> Run | _Chore | None:
+        with self._lock:
+            while True:
+                ready = slot.state is _READY
+                chore = None if ready and slot.asked == self._asked else self._chore(slot)
+                if chore is not None:
+                    return chore
+                if ready and self._line.size:
+                    run = self._start_next(slot)
+                    if run is not None:
+                        return run
+                elif self._dismissed:
+                    return None
+                else:
+                    self._wait(ready=ready)
+
+    def _wait(self, *, ready: bool) -> None:
+        if not ready:
+            self._chores.wait()
+            return
+        self._idle += 1
+        try:
+            self._work.wait()
+        finally:
+            self._idle -= 1
+
+    def _chore(self, slot: Slot) -> _Chore | None:
+        again, slot.asked = slot.asked != self._asked, self._asked
+        chore = None
+        if slot.state is SlotState.COLD and self._short_of_slots():
+            self._cold -= 1
+            chore = _Chore.OPEN
+        elif slot.state is SlotState.LOST and again and not self._dismissed:
+            chore = _Chore.OPEN
+        elif slot.state is SlotState.QUARANTINED and (self._line.size or not self._dismissed):
+            chore = _Chore.REBUILD
+        elif slot.state is SlotState.READY and again and slot.on_fallback and not self._dismissed:
+            return _Chore.RESTORE
+        self._opening += chore is not None
+        return chore
+
+    def _do(self, slot: Slot, chore: _Chore) -> None:
+        if chore is _Chore.RESTORE:
+            self._note(slot.restore())
+            return
+        try:
+            slot.open(SlotState.REBUILDING if chore is _Chore.REBUILD else SlotState.OPENING)
+        except BaseException as error:  # noqa: BLE001 - the slot is lost; the others go on
+            _LOGGER.warning("slot %d was lost: %s", slot.number, type(error).__name__)
+        with self._lock:
+            self._opening -= 1
+        self._slots_changed(slot)
+
+    def _slots_changed(self, slot: Slot) -> None:
+        with self._lock:
+            self._update_health()
+            ended: Ended = []
+            if self._health.usable == 0:
+                lost = partial(_lost, slot.error)
+                ended = [each for run in self._line.runs() for each in end_all(run, lost)]
+            elif self._cold:
+                self._wake_cold()
+        guarded(partial(follow_up, ended))
+
+    def _update_health(self, abandoned: int = 0) -> None:
+        usable = sum(each.state not in _GONE for each in self.slots)
+        if self._health.update(abandoned=abandoned, usable=usable):
+            self._health_changed()
+
+    def _start_next(self, slot: Slot) -> Run | None:
+        # Taken and running in one step: a cancel finds the task waiting, and it never starts, or running.
+        run = self._line.take()
+        self._freed()
+        if run.timed:
+            self._deadlines.expire_due(run)
+        run.session = slot.interruptible
+        alone = len(run.futures) == 1 and run.futures[0].start()
+        started = run.futures if alone else [future for future in run.futures if future.start()]
+        if not started:
+            return None
+        slot.run = run
+        if self._deadlines.run_budget is not None:
+            self._deadlines.begin(run)
+        for future in started:
+            if self._stamps:
+                future.started_at = monotonic()
+            # Told after the place is free: `submit` looks at the places without the lock, too.
+            self._observer.dequeued(future)
+        return run
+
+    def _mend(self, slot: Slot, doubt: Doubt) -> None:
+        if doubt is Doubt.CHECK and slot.sound():
+            return
+        self._note(slot.quarantine())
+        self._slots_changed(slot)
+
+    def _leave(self, slot: Slot) -> None:
+        self._note(slot.close())
+        with self._lock:
+            self._present -= 1
+            if self._present == 0 and self._dismissed:
+                self._last_left()
+
+    def _note(self, release_error: BaseException | None) -> None:
+        if release_error is not None:
+            with self._lock:
+                self.release_errors.append(release_error)
+
+
+def _lost(cause: BaseException | None) -> ServiceError:
+    error = SlotLostError("no slot is left to run the task")
+    error.__cause__ = cause
+    return error

@@ -1,0 +1,94 @@
+"""What a service says about itself."""
+
+from __future__ import annotations
+
+import threading  # noqa: TID251 - the service owns its locks
+
+from harness.service.admission import Admission
+from harness.service.closing import Closing
+from harness.service.counters import ServiceCounters
+from harness.service.crew import Crew
+from harness.service.deadlines import Deadlines
+from harness.service.event_ring import Event, Evidence, Incident
+from harness.service.future import InferenceFuture
+from harness.service.health import Health
+from harness.service.lifecycle import CloseReason
+from harness.service.recorder import Recorder
+from harness.service.running import Runner
+from harness.service.waiting_line import WaitingLine
+
+__all__ = ["Introspection"]
+
+
+class Introspection:
+    """The part of a service that only answers questions, on any thread."""
+
+    lock: threading.RLock
+    _line: WaitingLine
+    _deadlines: Deadlines
+    _admission: Admission
+    _health: Health
+    _closing: Closing
+    _runner: Runner
+    _crew: Crew
+    _recorder: Recorder
+
+    @property
+    def state(self) -> str:
+        """`accepting`, `draining` or `closed`."""
+        return self._closing.state.value
+
+    @property
+    def close_reason(self) -> CloseReason | None:
+        """The first reason that the service was closed for; None before."""
+        return self._closing.reason
+
+    @property
+    def health(self) -> str:
+        """`healthy` or `unhealthy`."""
+        return self._health.name
+
+    @property
+    def fallbacks(self) -> int:
+        """How many sessions were opened on the CPU path because their delegate did not start."""
+        return sum(slot.fallbacks for slot in self._crew.slots)
+
+    def counters(self) -> ServiceCounters:
+        """Return a consistent snapshot."""
+        with self.lock:
+            running = [run for slot in self._crew.slots if (run := slot.run) is not None]
+            held = [*self._line.runs(), *running]
+            return ServiceCounters(
+                accepted=self._admission.accepted,
+                waiting=self._line.size,
+                running=len(running),
+                live_tasks=sum(run.live for run in held),
+                buffers=len(held),
+                open_slots=sum(slot.session is not None for slot in self._crew.slots),
+                usable_slots=self._health.usable,
+                fallbacks=self.fallbacks,
+                release_errors=len(self._crew.release_errors),
+                expired=self._deadlines.expired,
+                replaced=self._admission.replaced,
+                late_results=self._runner.late_results,
+                abandoned=self._health.abandoned,
+                last_error=self._recorder.last_error,
+            )
+
+    def recent(self) -> tuple[Event, ...]:
+        """Return the last events, oldest first; as many as `ServiceConfig.events` says."""
+        with self.lock:
+            return self._recorder.recent()
+
+    def frozen(self) -> tuple[Incident, ...]:
+        """Return what was kept around errors, oldest first: the latest incident of each of the last 8 error classes.
+
+        An incident is there before its task's outcome is visible.
+        """
+        with self.lock:
+            return self._recorder.frozen()
+
+    def evidence(self, future: InferenceFuture) -> Evidence:
+        """Return what is so of one of this service's tasks now: how far it is, and what it waits for."""
+        with self.lock:
+            return self._recorder.evidence(future)

@@ -1,0 +1,1 @@
+"""Done-callbacks: where they run and what they may do."""

@@ -1,0 +1,1 @@
+"""Which task starts next."""

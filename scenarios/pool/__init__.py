@@ -1,0 +1,1 @@
+"""Slots that open, fail and come back."""

@@ -1,0 +1,1 @@
+"""Deadlines, run budgets and runs that nobody waits for."""

@@ -1,0 +1,63 @@
+"""What a person gets to read of the textbook mistakes is short: few steps, and at most two preemptions."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.execution import cell as cell_module
+from harness.execution.shrink import MOST_EXECUTIONS, shrink
+from harness.invariants.catalogue import check_all
+from harness.schedule import parse_token
+
+TEXTBOOK = {
+    "close_once/close_checks_then_acts": 8,
+    "close_once/released_by_worker_and_closer": 2,
+    "close_once/second_close_returns_early": 5,
+    "closed_rejects/closed_flag_of_one_thread": 7,
+    "input_frozen/kept_by_reference": 5,
+    "no_deadlock/put_into_a_full_queue_under_the_lock": 10,
+    "one_task_per_session/session_put_back_twice": 9,
+    "one_task_per_session/time_out_frees_the_slot": 6,
+    "one_task_per_session/two_workers_one_session": 13,
+    "output_owned/view_of_an_arena": 6,
+    "own_output/answers_matched_by_order": 10,
+    "own_output/late_binding_closure": 8,
+    "own_output/one_output_buffer_for_all": 10,
+    "own_output/result_set_before_the_copy": 6,
+    "own_output/slot_returned_before_the_fetch": 10,
+    "release_after_drain/cancel_releases_the_session": 5,
+    "terminal_once/event_cleared_after_the_work": 5,
+    "terminal_once/if_where_while_is_needed": 7,
+    "terminal_once/notified_before_the_put": 5,
+    "terminal_once/open_flag_read_without_the_lock": 6,
+    "terminal_once/sentinel_overtakes_the_tasks": 7,
+    "terminal_once/waiting_tasks_dropped_at_close": 6,
+}
+"""How many steps of the scenario, at most, are left to show each; `many-clients` has 13 of them."""
+PREEMPTIONS = 2
+EXECUTIONS = 500
+
+
+@pytest.mark.parametrize("name", TEXTBOOK)
+def test_a_textbook_mistake_is_shown_in_few_steps_and_two_preemptions(name, specimens, bench, monkeypatch):
+    specimen = next(specimen for specimen in specimens if specimen.name == name)
+    seen = {}
+
+    def watched(laboratory, schedule, failing, invariant):
+        seen[invariant] = shrunk = shrink(laboratory, schedule, failing, invariant)
+        return shrunk
+
+    monkeypatch.setattr(cell_module, "shrink", watched)
+    for executions in (40, EXECUTIONS):
+        if not seen:
+            result = bench.run(bench.cell(specimen, "specimen", specimen.scenarios[0], executions))
+    assert result.failures
+    for shrunk in seen.values():
+        assert shrunk.size.preemptions <= PREEMPTIONS
+        assert shrunk.size.steps <= TEXTBOOK[name], shrunk.execution.made
+        assert shrunk.tried <= MOST_EXECUTIONS + 1
+    for invariant, shrunk in seen.items():
+        assert check_all(shrunk.execution.history)[invariant].violations
+    tokens = [parse_token(failure.token) for failure in result.failures]
+    assert {schedule.left_out for schedule in tokens} == {shrunk.execution.left_out for shrunk in seen.values()}
+    assert {schedule.choices for schedule in tokens} == {shrunk.execution.choices for shrunk in seen.values()}
