@@ -8,7 +8,7 @@ DEMO := build/demo-$(TAG)
 PIP_FLAGS := --quiet --disable-pip-version-check --constraint constraints.txt
 SOURCES := adapters harness reports scenarios tests benchmarks docs/examples
 
-.PHONY: help demo setup check format test soak bench clean
+.PHONY: help demo setup check format native test soak bench clean
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -31,6 +31,10 @@ check: $(VENV)/ready
 format: $(VENV)/ready
 	$(VENV)/bin/ruff format $(SOURCES)
 	$(VENV)/bin/ruff check --fix $(SOURCES)
+
+## make native  build the native fault libraries with the system's C compiler
+native:
+	$(PYTHON) -m harness.faults.native
 
 ## make test    the tests, in under ten minutes
 test: $(VENV)/ready

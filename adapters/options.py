@@ -37,6 +37,13 @@ class OptionReader:
             raise _wrong_option(name, f"one of {', '.join(words)}")
         return str(value)
 
+    def text(self, name: str, *, default: str = "") -> str:
+        """Take a string."""
+        value = self._take(name, default)
+        if not isinstance(value, str):
+            raise _wrong_option(name, "a string")
+        return value
+
     def prefixed(self, prefix: str) -> dict[str, str]:
         """Take every option that starts with `prefix`, as text, without the prefix."""
         self._known.append(f"{prefix}*")

@@ -31,6 +31,7 @@ __all__ = [
     "ScenarioError",
     "Script",
     "ServiceUnderTest",
+    "Subscriber",
     "scenario",
 ]
 
@@ -106,12 +107,26 @@ class ClientTask(Protocol):
         """
 
 
+class Subscriber(Protocol):
+    """Applies results that are fresh: the service's own, where it has a `subscriber`, else `FreshSubscriber`."""
+
+    def follow(self, task: ClientTask, context: int) -> None:
+        """Have the task's result applied when it is there, if it is fresh then."""
+
+    def expect(self, context: int) -> None:
+        """From now on nothing older is of interest."""
+
+    def switched_to(self, version: str) -> None:
+        """From now on this version of the model is current."""
+
+
 class ServiceUnderTest(Protocol):
     """The service that the cell is about.
 
     Options are passed on only where they are given and the service declares the capability: `classes` for
     `request_class`, `deadline`, `priority`, `overflow:coalesce` for `key`, `retry-link` for `retry_of`,
-    `overflow:block` for `timeout`; `drain`, `close-deadline` and `close-reason` for those of `close`.
+    `overflow:block` for `timeout`, `freshness` for `context`; `drain`, `close-deadline` and `close-reason` for those of
+    `close`.
     """
 
     def submit(
@@ -124,8 +139,16 @@ class ServiceUnderTest(Protocol):
         key: Hashable = None,
         retry_of: ClientTask | None = None,
         timeout: float | None = None,
+        context: int | None = None,
     ) -> ClientTask:
         """Submit; a refusal is an answer, not an error: look at `accepted`. Times are virtual seconds from now."""
+        ...
+
+    def switch(self, version: str, *, pending: str | None = None, deadline: float | None = None) -> bool:
+        """Switch to another version of the model, and say whether that was done; needs the capability `model_switch`.
+
+        The service was opened with version `v1`. `pending` is `finish` or `cancel`.
+        """
         ...
 
     def close(self, *, drain: bool | None = None, deadline: float | None = None, reason: str | None = None) -> None:
@@ -174,6 +197,10 @@ class Script(Protocol):
         What a service can be told is said by its capabilities: ask for them with `requires`.
         If the factory raises there is no service: that is recorded, and the script ends here.
         """
+        ...
+
+    def subscriber(self) -> Subscriber:
+        """A subscriber to the service's results; needs the capability `freshness`."""
         ...
 
     def task(self, *, malformed: bool = False) -> Input:

@@ -187,6 +187,7 @@ def _load_external(runtime: Any, model: ModelFile, asked: _Asked) -> tuple[Any, 
     if plain is None:
         raise _not_loaded(plain_error)
     if not asked.fallback:
+        del plain  # whoever keeps the error keeps this frame
         message = f"the delegate {asked.label} did not start ({error})"
         raise DelegateInitError(message)
     return plain, error

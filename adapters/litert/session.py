@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -70,8 +70,9 @@ class InterpreterSession(Session):
 
     def bind(self, inputs: Arrays) -> None:
         """Check the inputs and write them into the interpreter's tensors, resized first where a shape changed."""
-        interpreter = self._open()
+        self._open()
         check_inputs(self.contract, inputs)
+        interpreter = self._open()
         if self._hook is not None:
             self._hook.reset()
         failed: Exception | None = None
@@ -82,8 +83,9 @@ class InterpreterSession(Session):
                 interpreter.set_tensor(index, array if array.flags.c_contiguous else array.copy(order="C"))
         except (RuntimeError, ValueError, MemoryError) as error:
             failed = error.with_traceback(None)
+        del interpreter  # a caller keeps the error, and with it this frame: no error may keep the interpreter
         if failed is not None:
-            self._fail("bind", failed)
+            raise self._failure(failed, "bind")
 
     def invoke(self) -> None:
         """Run on what the input tensors hold now. The GIL is released."""
@@ -93,8 +95,9 @@ class InterpreterSession(Session):
             interpreter.invoke()
         except (RuntimeError, ValueError, MemoryError) as error:
             failed = error.with_traceback(None)
+        del interpreter  # a caller keeps the error, and with it this frame: no error may keep the interpreter
         if failed is not None:
-            self._fail("run", failed)
+            raise self._failure(failed, "run")
 
     def fetch(self) -> dict[str, Array]:
         """Copy what the output tensors hold now."""
@@ -106,8 +109,9 @@ class InterpreterSession(Session):
             outputs = {name: np.asarray(interpreter.get_tensor(index)) for name, index in self._outputs.items()}
         except (RuntimeError, ValueError, MemoryError) as error:
             failed = error.with_traceback(None)
+        del interpreter  # a caller keeps the error, and with it this frame: no error may keep the interpreter
         if failed is not None:
-            self._fail("fetch", failed)
+            raise self._failure(failed, "fetch")
         check_outputs(self.contract, outputs)
         return outputs
 
@@ -149,8 +153,8 @@ class InterpreterSession(Session):
         for name in changed:
             self._shapes[name] = inputs[name].shape
 
-    def _fail(self, step: str, error: Exception) -> NoReturn:
-        """Raise what a failure was. The runtime's text holds every earlier one's too: only what is new is looked at."""
+    def _failure(self, error: Exception, step: str) -> AdapterError:
+        """Say what a failure was. The runtime's text holds every earlier one's too: only what is new is looked at."""
         text = str(error)
         new, self._reported = text[self._reported :] or text, len(text)
         failure: AdapterError
@@ -159,7 +163,8 @@ class InterpreterSession(Session):
         else:
             failure = RunError(f"the {step} failed: {type(error).__name__}")
         self._last_error = type(failure).__name__
-        raise failure
+        # The caller raises it: a frame that names the error it raises is a cycle, and what it holds outlives `close`.
+        return failure
 
 
 def _named(details: list[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:

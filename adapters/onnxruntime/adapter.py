@@ -7,6 +7,7 @@ Options:
     intra_op_threads  int, default 1; 0 lets the runtime choose
     inter_op_threads  int, default 1; 0 lets the runtime choose
     optimization      all (default), extended, basic, disabled
+    custom_ops        a shared library with `RegisterCustomOps`, whose operators the model may use; default none
     delegate.KEY      passed to the provider as its option KEY
 
 Strict, the default, means that every node runs on the provider that was asked for. An ordinary run gives ONNX Runtime
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
 from adapters.base import (
@@ -86,6 +88,7 @@ class _Asked:
         self.intra_op_threads = reader.integer("intra_op_threads", default=1)
         self.inter_op_threads = reader.integer("inter_op_threads", default=1)
         self.optimization = reader.choice("optimization", default="all", allowed=_LEVELS)
+        self.custom_ops = reader.text("custom_ops")
         self.provider_options = reader.prefixed("delegate.")
         reader.finish()
 
@@ -121,6 +124,7 @@ def _load(ort: Any, model: ModelFile, asked: _Asked) -> tuple[Any, str | None]:
     if native is None:
         _refuse_model(cpu_error)
     if not asked.fallback:
+        del native  # whoever keeps the error keeps this frame
         message = f"{asked.delegate} did not start, or not for every node of the model ({error})"
         raise DelegateInitError(message)
     return native, error
@@ -140,9 +144,24 @@ def _attempt(ort: Any, model: ModelFile, asked: _Asked, providers: list[Any]) ->
     config.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
     if CPU not in providers:
         config.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
+    _register_custom_ops(config, asked.custom_ops)
     try:
         native = ort.InferenceSession(model.data, config, providers=providers, enable_fallback=False)
         native.disable_fallback()  # else a run that fails on a provider is run a second time on the CPU
     except Exception as error:  # noqa: BLE001 - its error classes share no base but Exception
         return None, type(error).__name__
     return native, ""
+
+
+def _register_custom_ops(config: Any, library: str) -> None:
+    """Raise DelegateInitError for operators that do not register: else the model would be blamed for using them."""
+    error = ""
+    try:
+        if library:
+            config.register_custom_ops_library(library)
+    except Exception as caught:  # noqa: BLE001 - its error classes share no base but Exception
+        error = type(caught).__name__
+    if error:
+        # The folder of a library is nobody's business.
+        message = f"the operators of {Path(library).name} did not register ({error})"
+        raise DelegateInitError(message)

@@ -72,18 +72,20 @@ class _OrtSession(Session):
         self._live[id(options)] = options
         return options
 
-    def end(self, options: Any, error: Exception | None) -> None:
-        """Forget a call; raise its failure as RunInterruptedError or RunError, without the runtime's text."""
+    def end(self, options: Any) -> None:
+        """Forget a call."""
         self._live.pop(id(options), None)
-        if error is None:
-            return
+
+    def failure(self, options: Any, error: Exception) -> AdapterError:
+        """Say what a failure was: RunInterruptedError or RunError, without the runtime's text."""
         failure: AdapterError
         if options.terminate and "terminate flag" in str(error):
             failure = RunInterruptedError("the run was interrupted")
         else:
             failure = RunError(f"the run failed: {type(error).__name__}")
         self._last_error = type(failure).__name__
-        raise failure
+        # The caller raises it: a frame that names the error it raises is a cycle, and what it holds outlives `close`.
+        return failure
 
     def _counted(self, buffers: int) -> Counters:
         live = 0 if self._native is None else 1
@@ -133,7 +135,10 @@ class _RunCall:
             outputs = native.run(names, self._feeds, self._options)
         except Exception as error:  # noqa: BLE001 - its error classes share no base but Exception
             failed = error.with_traceback(None)
-        self._session.end(self._options, failed)
+        self._session.end(self._options)
+        del native  # a caller keeps the error, and with it this frame: no error may keep the native session
+        if failed is not None:
+            raise self._session.failure(self._options, failed)
         self._outputs = dict(zip(names, outputs, strict=True))
 
     def fetch(self) -> dict[str, Array]:
@@ -185,7 +190,10 @@ class BoundSession(_OrtSession):
             native.run_with_iobinding(self._binding, options)
         except Exception as error:  # noqa: BLE001 - its error classes share no base but Exception
             failed = error.with_traceback(None)
-        self.end(options, failed)
+        self.end(options)
+        del native
+        if failed is not None:
+            raise self.failure(options, failed)
 
     def fetch(self) -> dict[str, Array]:
         """Copy what the output buffers hold now."""

@@ -12,6 +12,7 @@ from harness.cli.main import UNDECIDED
 from harness.cli.output import complain, say
 from harness.cli.stopping import stopping
 from harness.cli.targets import NUMPY, Found, discover
+from harness.faults.native.build import native_availability
 from harness.models.errors import ModelNotFoundError
 from harness.models.reference import PUBLISHED, resolve
 from harness.models.registry import adapter_names
@@ -40,6 +41,7 @@ def execute(args: argparse.Namespace) -> int:
     for item in found:
         _say_adapter(item)
     _say_models()
+    _say_native_faults()
     problems = list(shadowed())
     for problem in problems:
         complain(problem)
@@ -65,6 +67,11 @@ def _say_models() -> None:
             say(f"  model      {reference}")
         except ModelNotFoundError as error:
             say(f"  no model   {error}")
+
+
+def _say_native_faults() -> None:
+    available, reason = native_availability()
+    say(f"  native     {'faults':12} available: {'yes' if available else f'no, because {reason}'}")
 
 
 def shadowed(root: Path = _ROOT) -> Iterator[str]:

@@ -7,12 +7,16 @@ import inspect
 from collections.abc import Callable, Hashable
 from typing import Any
 
+from adapters.base import Opener
 from harness.engine.threads import current
 from harness.execution.run_state import RunState
 from harness.execution.submit_options import SubmitOptions
+from harness.execution.subscriber import ControlledSubscriber
 from harness.faults.worker_death import WorkerDeathError
 from harness.history import Attr
 from harness.scenario import Outcome
+from harness.service.changeover import SwitchPolicy
+from harness.service.freshness import FreshSubscriber
 from harness.service.lifecycle import CloseReason
 
 __all__ = ["ControlledClientTask", "ControlledInput", "ControlledService"]
@@ -158,6 +162,9 @@ class ControlledClientTask:
         attrs: dict[str, Attr] = {"outcome": outcome.kind, "via": via}
         if outcome.kind == "SUCCEEDED":
             attrs["output"] = outcome.detail
+            if self._state.versioned:
+                version = getattr(self.future, "model_version", None)
+                attrs["version"] = version and str(version)
         elif outcome.kind == "FAILED":
             attrs["error"] = outcome.detail
             attrs["foreign"] = self._names_another_task(str(self._error))
@@ -175,9 +182,10 @@ class ControlledClientTask:
 class ControlledService:
     """See `harness.scenario.ServiceUnderTest`."""
 
-    def __init__(self, state: RunState, service: Any) -> None:
+    def __init__(self, state: RunState, service: Any, opener: Callable[[str], Opener]) -> None:
         self._state = state
         self._service = service
+        self._opener = opener
         self._takes_drain = _takes_drain(service)
         self._encode = getattr(service, "encode", None)
         self.closes_begun = 0
@@ -202,6 +210,7 @@ class ControlledService:
         key: Hashable = None,
         retry_of: Any = None,
         timeout: float | None = None,
+        context: int | None = None,
     ) -> ControlledClientTask:
         """Submit, recorded with the answer."""
         assert isinstance(task, ControlledInput), "a script submits what script.task() gave"
@@ -215,6 +224,7 @@ class ControlledService:
             key=key,
             retry_of=retry_of,
             timeout=timeout,
+            context=context,
         )
         handle = ControlledClientTask(state, task)
         state.submitted.append(handle.task)
@@ -247,6 +257,30 @@ class ControlledService:
         recorder.task_of_future.setdefault(id(future), handle.task)
         state.handles.append(handle)
         recorder.record("submit-end", handle.task, attrs=end)
+
+    def switch(self, version: str, *, pending: str | None = None, deadline: float | None = None) -> bool:
+        """Switch the model, recorded with the answer. What it raises is data."""
+        if self._state.leaves_out("switch"):
+            return False
+        recorder = self._state.recorder
+        call = recorder.next_call()
+        options: dict[str, Any] = {} if pending is None else {"pending": SwitchPolicy(pending)}
+        begin: dict[str, Attr] = {"call": call, "version": version, "pending": pending or "finish"}
+        if deadline is not None:
+            options["deadline"] = deadline
+            begin["deadline_ms"] = round(deadline * 1000)
+        recorder.record("model-switch-begin", attrs=begin)
+        end: dict[str, Attr] = {"call": call, "answer": "switched"}
+        try:
+            self._service.switch(self._opener(version), version=version, **options)
+        except Exception as error:  # noqa: BLE001 - what a switch raises is data
+            end |= {"answer": "refused", "error": type(error).__name__}
+        recorder.record("model-switch-end", attrs=end)
+        return end["answer"] == "switched"
+
+    def subscriber(self, number: int) -> ControlledSubscriber:
+        """A subscriber of the service's own, or else ours."""
+        return ControlledSubscriber(self._state, getattr(self._service, "subscriber", FreshSubscriber), number)
 
     def close(self, *, drain: bool | None = None, deadline: float | None = None, reason: str | None = None) -> None:
         """Close, recorded. What close raises is recorded, not passed on: it is the service's answer."""

@@ -14,7 +14,10 @@ from harness.service.config import DelegatePolicy, Opening, ServiceConfig
 from harness.service.observer import Observer
 from harness.service.requests import Ordering, OverflowPolicy, RequestClass
 
-__all__ = ["Setup", "in_ms"]
+__all__ = ["FIRST_VERSION", "Setup", "in_ms"]
+
+FIRST_VERSION = "v1"
+"""What a service is told that it is opened with, where it can be switched."""
 
 _ORDERS = ("fifo", "priority", "earliest-deadline", "fair-share")
 _OVERFLOW = "overflow:"
@@ -57,6 +60,8 @@ class Setup:
             asked["abandoned_limit"] = self.abandoned_limit
         if self.lazy:
             asked["opening"] = Opening.LAZY
+        if self.factory.capabilities.intersection(("freshness", "model_switch")):
+            asked["model_version"] = FIRST_VERSION
         if (check := self.health_check) is not None:
             asked["health_check"] = _of_any_session(check)
         spec = self.factory.spec

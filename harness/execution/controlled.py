@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from adapters.base import Adapter, ModelFile
+from adapters.base import Adapter, ModelFile, Opener
 from harness.engine.carriers.carrier import Carriers
 from harness.engine.causality import Causality
 from harness.engine.install import reset_names
@@ -151,7 +151,11 @@ class Laboratory:
         """The script of one execution and the state it works on."""
         state = RunState(recorder, seam, self._tasks, self._factory, leave_out)
         delegate = self._target.delegate or self._adapter.default_delegate
-        opener = seam.opener(self._adapter, self._model, delegate, self._target.options)
+        state.versioned = bool({"freshness", "model_switch"}.intersection(self._scenario.requires))
+
+        def opener(version: str) -> Opener:
+            return seam.opener(self._adapter, self._model, delegate, self._target.options, version)
+
         return state, ControlledScript(state, gates, faults, opener)
 
     def close(self) -> None:

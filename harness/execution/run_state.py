@@ -22,8 +22,8 @@ __all__ = ["RunState", "Step"]
 class Step(NamedTuple):
     """One step that an actor made: its kind, and its number among the actor's, counted from 0. Actor 0 is the script.
 
-    Kinds are actor (the start of one), submit, cancel, result, close, overwrite, recheck, arm, sleep and on-done, and
-    end for the close that every script ends with.
+    Kinds are actor (the start of one), submit, cancel, result, close, overwrite, recheck, arm, sleep, on-done, switch,
+    follow and subscriber (what one is told), and end for the close that every script ends with.
     """
 
     actor: int
@@ -35,6 +35,7 @@ class RunState:
     """Touched by the thread that holds the token alone. `decode` turns what a future delivers back into arrays.
 
     `leave_out` are steps, by actor and number, that this execution does not make; `left_out` those it came to.
+    `versioned`: what a future says of its model's version is recorded.
     `setup` is what the service was opened with; `keys` numbers the keys that were submitted.
     """
 
@@ -55,6 +56,7 @@ class RunState:
         self.ended: set[str] = set()
         self.handles: list[ControlledClientTask] = []
         self.decoder: Any = None
+        self.versioned = False
         self.setup = Setup(factory=factory, capacity=factory.spec.capacity)
         self.keys: dict[Hashable, int] = {}
         self.leave_out = leave_out

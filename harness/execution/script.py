@@ -13,6 +13,7 @@ from harness.execution.client import ControlledInput, ControlledService
 from harness.execution.configuration import Setup
 from harness.execution.gates import ControlledGate, ControlledGates
 from harness.execution.run_state import RunState
+from harness.execution.subscriber import ControlledSubscriber
 from harness.faults.plan import Arming, FaultPlan
 from harness.faults.worker_death import WorkerDeathError
 from harness.observe.recorder import Recorder
@@ -67,11 +68,14 @@ class ToldByService:
 class ControlledScript:
     """One execution's script. Methods are called on controlled threads."""
 
-    def __init__(self, state: RunState, gates: ControlledGates, faults: FaultPlan, open_session: Opener) -> None:
+    def __init__(
+        self, state: RunState, gates: ControlledGates, faults: FaultPlan, opener: Callable[[str], Opener]
+    ) -> None:
         self._state = state
         self._gates = gates
         self._faults = faults
-        self._open_session = open_session
+        self._opener = opener
+        self._subscribers = 0
         self._next_task = 0
         self._actors: list[threading.Thread] = []
         self.service: ControlledService | None = None
@@ -104,7 +108,7 @@ class ControlledScript:
         )
         service = self._make(setup)
         self._state.decoder = getattr(service, "decode", None)
-        self.service = ControlledService(self._state, service)
+        self.service = ControlledService(self._state, service, self._opener)
         return self.service
 
     def _make(self, setup: Setup) -> Any:
@@ -115,12 +119,18 @@ class ControlledScript:
         for name in setup.classes:
             recorder.record("request-class", attrs=setup.class_attrs(name))
         try:
-            service = setup.factory.make(self._open_session, config)
+            service = setup.factory.make(self._opener(""), config)
         except (Exception, WorkerDeathError) as error:
             recorder.record("service-open-end", attrs={"call": call, "answer": "error", "error": type(error).__name__})
             raise ServiceNotOpenedError(type(error).__name__) from error
         recorder.record("service-open-end", attrs={"call": call, "answer": "ok"})
         return service
+
+    def subscriber(self) -> ControlledSubscriber:
+        """Who applies the service's results."""
+        assert self.service is not None, "a script opens the service first"
+        self._subscribers += 1
+        return self.service.subscriber(self._subscribers)
 
     def task(self, *, malformed: bool = False) -> ControlledInput:
         """The next task."""

@@ -21,6 +21,7 @@ _NEEDS = {
     "key": "overflow:coalesce",
     "retry_of": "retry-link",
     "timeout": "overflow:block",
+    "context": "freshness",
 }
 """The capability without which a service never gets the option."""
 
@@ -35,6 +36,7 @@ class SubmitOptions:
     key: Hashable = None
     retry_of: ControlledClientTask | None = None
     timeout: float | None = None
+    context: int | None = None
 
     def taken_by(self, capabilities: frozenset[str]) -> dict[str, Any]:
         """The options that are given and that the service takes, by name."""
@@ -62,6 +64,8 @@ class SubmitOptions:
             attrs["key"] = keys.setdefault(taken["key"], len(keys) + 1)
         if "retry_of" in taken and self.retry_of is not None:
             attrs["retry_of"] = self.retry_of.task
+        if "context" in taken:
+            attrs["context"] = taken["context"]
         if setup.overflow(name) == "block":
             attrs["timeout_ms"] = in_ms(taken.get("timeout", setup.seconds(name, "block_seconds")))
         return attrs

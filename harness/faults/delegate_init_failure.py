@@ -1,7 +1,7 @@
 """The delegate does not start; the plain CPU path does."""
 
 from adapters.base import DelegateInitError
-from harness.faults.fault import Fault, Hit
+from harness.faults.fault import Fault, Hit, Lasts, Scope
 
 __all__ = ["DELEGATE_INIT_FAILURE"]
 
@@ -16,7 +16,8 @@ DELEGATE_INIT_FAILURE = Fault(
     name="delegate-init-failure",
     point="session-open",
     says="the delegate does not start, now and later; the fallback path does",
+    scope=Scope.CONTEXT,
     strike=_strike,
-    persistent=True,
+    lasts=Lasts.FOR_GOOD,
     spares_fallback=True,
 )

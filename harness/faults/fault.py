@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from enum import StrEnum
+from typing import Any, Protocol
 
-__all__ = ["Fault", "Hit"]
+__all__ = ["RUN_POINTS", "Fault", "Hit", "Lasts", "Outputs", "Scope", "nothing"]
+
+Outputs = Mapping[str, Any]
+"""Arrays by tensor name."""
+
+RUN_POINTS = ("bind", "invoke", "fetch")
+"""The points that belong to one run."""
+
+
+class Scope(StrEnum):
+    """How far a failure reaches by itself. What is outside of it must go on as if nothing had happened."""
+
+    REQUEST = "request"  # the task that it struck
+    CONTEXT = "context"  # the session that it struck, with what runs on it
+    PROCESS = "process"  # everything in the process
+    DEVICE = "device"  # every session on the device
+
+
+class Lasts(StrEnum):
+    """What a fault strikes again once it has struck."""
+
+    ONCE = "once"
+    TASK = "task"  # the same task at the same point, whoever tries it again
+    SESSION = "session"  # every later step of a run on that session; another session is sound
+    DEVICE = "device"  # the same for each session that was open then; one opened later is sound
+    FOR_GOOD = "for-good"  # every later call at its point
 
 
 class Hit(Protocol):
-    """Where a fault strikes: one session call of one task."""
+    """Where a fault strikes: one session call. Its methods are called on the thread that makes the call."""
 
     task: str | None
     """The TaskId, which an error text may name: a checker then sees when it reaches another task."""
@@ -18,22 +44,42 @@ class Hit(Protocol):
     fallback: bool
     """Whether the session is being opened on the fallback path."""
 
+    previous: Outputs | None
+    """What the session's run before this one gave, where a fault that needs it is armed."""
+
     def sleep(self, seconds: float) -> None:
         """Let virtual time pass inside the call."""
+
+    def hang(self, *, interruptible: bool) -> None:
+        """Stay inside the call until nobody else can move; then it goes on.
+
+        An interrupt of the session ends it earlier where it is `interruptible`: raises RunInterruptedError then.
+        """
+
+    def jump(self, seconds: float) -> None:
+        """Put every clock forward at once, as after a suspend."""
+
+
+def nothing(hit: Hit) -> None:
+    """Leave the call alone, for faults that change what it returns."""
+    del hit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
     """One kind of failure.
 
-    `strike` raises what the runtime would raise, or makes the call slow; it runs just before the native call.
-
-    `persistent` faults strike from the armed time on, others once. `spares_fallback` leaves the fallback path alone.
+    `strike` runs just before the native call: it raises what the runtime would raise, or keeps the call from going on.
+    `alter` runs just after a fetch, and gives what the runtime is to have returned. `spares_fallback` leaves the
+    fallback path alone. `needs_previous`: a session's first run cannot be struck.
     """
 
     name: str
     point: str
     says: str
-    strike: Callable[[Hit], None]
-    persistent: bool = False
+    scope: Scope
+    strike: Callable[[Hit], None] = nothing
+    alter: Callable[[Hit, Outputs], Outputs] | None = None
+    lasts: Lasts = Lasts.ONCE
     spares_fallback: bool = False
+    needs_previous: bool = False

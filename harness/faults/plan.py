@@ -2,49 +2,175 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from harness.faults.catalogue import FAMILIES
-from harness.faults.fault import Fault
+from harness.faults.fault import RUN_POINTS, Fault, Lasts
 
-__all__ = ["FaultPlan"]
+__all__ = ["POINTS", "Arming", "FaultPlan", "Site", "Strike", "check_arming"]
+
+POINTS = ("session-open", *RUN_POINTS, "session-close")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arming:
+    """What a fault waits for: the nth call at its point (None: the family's own) on this session and of this task.
+
+    Empty `session` and `task` mean any. `persistent` strikes every such call from the nth on. With a `probability`
+    below 1 a call from the nth on is struck or not by a draw that depends on the `seed` and the call's number alone.
+    """
+
+    name: str
+    point: str | None = None
+    nth: int = 1
+    session: str = ""
+    task: str = ""
+    persistent: bool = False
+    probability: float = 1.0
+    seed: int = 0
+
+
+def check_arming(arming: Arming) -> Fault:
+    """Give the family. Raises ValueError, with a line for whoever asked for it, where that cannot strike anything."""
+    fault = FAMILIES.get(arming.name)
+    if fault is None:
+        message = f"no fault {arming.name!r}: `racegate list faults` names them"
+        raise ValueError(message)
+    point = arming.point or fault.point
+    problems = (
+        (point not in POINTS, f"no point {point!r}: there are {', '.join(POINTS)}"),
+        (fault.alter is not None and point != "fetch", f"{fault.name} changes what a fetch returns, nothing else"),
+        (arming.nth < 1, "nth counts from 1"),
+        (not 0 < arming.probability <= 1, "a probability must be above 0 and at most 1"),
+        (bool(arming.task) and point not in RUN_POINTS, f"a {point} belongs to no task"),
+    )
+    for wrong, message in problems:
+        if wrong:
+            raise ValueError(message)
+    return fault
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """One session call that may be struck.
+
+    `own`: a run on an input that nobody submitted, where others are known: only what is broken for good strikes it.
+    `follows`: the session has run before, and what it gave is known. `open_sessions` gives those that are open now.
+    """
+
+    point: str
+    session: str
+    task: str | None
+    fallback: bool
+    own: bool
+    follows: bool
+    open_sessions: Callable[[], Collection[str]]
+
+
+class Strike(NamedTuple):
+    """What strikes a call. `again`: it struck before, and what it broke then is what this call is on."""
+
+    fault: Fault
+    again: bool
+
+
+@dataclass(slots=True)
 class _Armed:
-    """A fault that waits for its call."""
+    """A fault that waits for its call, and what it goes on striking."""
 
-    def __init__(self, fault: Fault, point: str, nth: int) -> None:
-        self.fault = fault
-        self.point = point
-        self.left = nth
+    arming: Arming
+    fault: Fault
+    by_scenario: bool
+    seen: int = 0
+    struck: bool = False
+    tasks: set[str] = field(default_factory=set[str])
+    sessions: set[str] = field(default_factory=set[str])
 
-    def strikes(self, *, fallback: bool) -> bool:
-        """Count one call at the point and say whether the fault strikes it."""
-        if fallback and self.fault.spares_fallback:
+    def strikes(self, site: Site) -> bool:
+        """Count one call if it is of those waited for, and say whether the fault strikes it."""
+        if not self._waits_for(site):
             return False
-        self.left -= 1
-        return self.left == 0 or (self.fault.persistent and self.left < 0)
+        self.seen += 1
+        over = self.struck and not self._persistent
+        if over or self.seen < self.arming.nth or not self._drawn():
+            return False
+        self.struck = True
+        self._keep(site)
+        return True
+
+    def strikes_again(self, site: Site) -> bool:
+        """Whether what it struck before is what this call is on."""
+        if site.point not in RUN_POINTS:
+            return False
+        return site.session in self.sessions or (site.task in self.tasks and site.point == self.point)
+
+    @property
+    def point(self) -> str:
+        return self.arming.point or self.fault.point
+
+    @property
+    def _persistent(self) -> bool:
+        return self.arming.persistent or self.fault.lasts is Lasts.FOR_GOOD
+
+    def _waits_for(self, site: Site) -> bool:
+        arming, fault = self.arming, self.fault
+        if site.point != self.point or site.own:
+            return False
+        if (site.fallback and fault.spares_fallback) or (fault.needs_previous and not site.follows):
+            return False
+        return arming.session in {"", site.session} and arming.task in {"", site.task}
+
+    def _drawn(self) -> bool:
+        arming = self.arming
+        if arming.probability >= 1:
+            return True
+        told = hashlib.sha256(f"{arming.name} {self.point} {arming.seed} {self.seen}".encode()).digest()
+        return int.from_bytes(told[:8]) < arming.probability * 2**64
+
+    def _keep(self, site: Site) -> None:
+        if self.fault.lasts is Lasts.TASK and site.task is not None:
+            self.tasks.add(site.task)
+        elif self.fault.lasts is Lasts.SESSION:
+            self.sessions.add(site.session)
+        elif self.fault.lasts is Lasts.DEVICE:
+            self.sessions.update(site.open_sessions())
 
 
 class FaultPlan:
-    """Touched by the thread that holds the token alone."""
+    """Touched by the thread that holds the token alone.
+
+    `interfered`: a fault has struck that the scenario does not know of.
+    """
 
     def __init__(self) -> None:
         self._armed: list[_Armed] = []
         self.injected: Counter[str] = Counter()
+        self.interfered = False
 
-    def arm(self, name: str, point: str | None, nth: int) -> None:
-        """Arm a fault for the nth call at its point. Raises ValueError for a name that the catalogue lacks."""
-        fault = FAMILIES.get(name)
-        if fault is None:
-            message = f"no fault {name!r}: `racegate list faults` names them"
-            raise ValueError(message)
-        self._armed.append(_Armed(fault, point or fault.point, nth))
+    @property
+    def armed(self) -> bool:
+        """Whether a call may be struck, so that it matters which comes first."""
+        return bool(self._armed)
 
-    def at(self, point: str, *, fallback: bool = False) -> Fault | None:
-        """Count a call at a point and return the fault that strikes it."""
+    @property
+    def remembers(self) -> bool:
+        """Whether a fault needs to know what a session gave before."""
+        return any(armed.fault.needs_previous for armed in self._armed)
+
+    def arm(self, arming: Arming, *, by_scenario: bool = True) -> None:
+        """Arm a fault. Raises ValueError: see `check_arming`."""
+        self._armed.append(_Armed(arming, check_arming(arming), by_scenario))
+
+    def at(self, site: Site) -> Strike | None:
+        """Count a call and return what strikes it."""
         for armed in self._armed:
-            if armed.point == point and armed.strikes(fallback=fallback):
+            again = armed.strikes_again(site)
+            if again or armed.strikes(site):
                 self.injected[armed.fault.name] += 1
-                return armed.fault
+                self.interfered |= not armed.by_scenario
+                return Strike(armed.fault, again)
         return None

@@ -1,7 +1,7 @@
 """One run fails in the runtime."""
 
 from adapters.base import RunError
-from harness.faults.fault import Fault, Hit
+from harness.faults.fault import Fault, Hit, Scope
 
 __all__ = ["RUN_FAILURE"]
 
@@ -11,4 +11,10 @@ def _strike(hit: Hit) -> None:
     raise RunError(message)
 
 
-RUN_FAILURE = Fault(name="run-failure", point="invoke", says="one run fails in the runtime", strike=_strike)
+RUN_FAILURE = Fault(
+    name="run-failure",
+    point="invoke",
+    says="one run fails in the runtime",
+    scope=Scope.REQUEST,
+    strike=_strike,
+)

@@ -1,7 +1,7 @@
 """The runtime gives one run up after its time."""
 
 from adapters.base import RunError
-from harness.faults.fault import Fault, Hit
+from harness.faults.fault import Fault, Hit, Scope
 
 __all__ = ["RUN_TIMEOUT", "RunTimeoutError"]
 
@@ -22,5 +22,6 @@ RUN_TIMEOUT = Fault(
     name="run-timeout",
     point="invoke",
     says="one run takes 5 virtual seconds, then the runtime gives it up",
+    scope=Scope.REQUEST,
     strike=_strike,
 )

@@ -1,7 +1,7 @@
 """The session does not open: the model does not load."""
 
 from adapters.base import ModelLoadError
-from harness.faults.fault import Fault, Hit
+from harness.faults.fault import Fault, Hit, Scope
 
 __all__ = ["SESSION_OPEN_FAILURE"]
 
@@ -16,5 +16,6 @@ SESSION_OPEN_FAILURE = Fault(
     name="session-open-failure",
     point="session-open",
     says="a session does not open: its model does not load",
+    scope=Scope.CONTEXT,
     strike=_strike,
 )

@@ -17,7 +17,7 @@ def cancel_explained(index: Index, task: Task, seen: Event) -> bool:
     """
     if any(call.end is None or call.end.attrs["answer"] for call in task.cancels):
         return True
-    return close_explains(index, task, seen)
+    return close_explains(index, task, seen) or _dropped_by_switch(index, task, seen)
 
 
 def close_explains(index: Index, task: Task, seen: Event) -> bool:
@@ -33,6 +33,16 @@ def _dropped_by_close(index: Index, task: Task, seen: Event) -> bool:
             continue
         drains = begin.attrs.get("drain") is True and "deadline_ms" not in begin.attrs
         if not drains or submitted is None or submitted.seq > begin.seq:
+            return True
+    return False
+
+
+def _dropped_by_switch(index: Index, task: Task, seen: Event) -> bool:
+    """Whether a switch of the model, which was to cancel what waits for the old one, may have dropped the task."""
+    for call in index.calls("model-switch"):
+        drops = call.begin.attrs["pending"] == "cancel" or "deadline_ms" in call.begin.attrs
+        over = call.end is not None and call.end.seq < task.submit.begin.seq
+        if drops and call.begin.seq < seen.seq and not call.answered("refused") and not over:
             return True
     return False
 

@@ -84,12 +84,14 @@ class Seam:
         self.sessions: list[ObservedSession] = []
         self._attributed = False
 
-    def opener(self, adapter: Adapter, model: ModelFile, delegate: str, options: Options) -> Callable[..., Session]:
-        """The opener that the service gets."""
+    def opener(
+        self, adapter: Adapter, model: ModelFile, delegate: str, options: Options, version: str = ""
+    ) -> Callable[..., Session]:
+        """The opener that the service gets; its sessions are of a version with a name, or of the first one."""
 
         def open_session(*, fallback: bool = False) -> Session:
             name = f"s{len(self.sessions) + 1}"
-            session = ObservedSession(self, name)
+            session = ObservedSession(self, name, version)
             self.sessions.append(session)
             session.open(
                 lambda: adapter.open(model, adapter.cpu_delegate if fallback else delegate, options), fallback=fallback
@@ -205,9 +207,10 @@ class ObservedCall:
 class ObservedSession(Session):
     """A session as the service sees it."""
 
-    def __init__(self, seam: Seam, name: str) -> None:
+    def __init__(self, seam: Seam, name: str, version: str = "") -> None:
         self.seam = seam
         self.name = name
+        self._version = version
         self._inner: Session | None = None
         self._last_use: object = None
         self._closed = self._released = False
@@ -220,7 +223,10 @@ class ObservedSession(Session):
         """Open the real session behind this one."""
         recorder = self.seam.recorder
         call = recorder.next_call()
-        inner: Session = self.seam.step("session-open", self, None, opening, {"call": call, "fallback": fallback})
+        begin: dict[str, Attr] = {"call": call, "fallback": fallback}
+        if self._version:
+            begin["version"] = self._version
+        inner: Session = self.seam.step("session-open", self, None, opening, begin)
         self._inner = inner
         self.on_fallback = fallback or inner.delegate.fallback
         self.contract, self.identity, self.delegate = inner.contract, inner.identity, inner.delegate

@@ -13,7 +13,19 @@ from harness.service.requests import OverflowPolicy
 from harness.service.run import Run
 from harness.service.waiting_line import Lane, WaitingLine
 
-__all__ = ["Admission"]
+__all__ = ["Admission", "Turn"]
+
+
+class Turn:
+    """Somebody's turn among those who wait for a place, without a thread that waits.
+
+    `wake` is called under the service's lock when it is their turn and there is a place, or when there will be none.
+    """
+
+    __slots__ = ("lane", "wake")
+
+    def __init__(self, lane: Lane, wake: Callable[[], None]) -> None:
+        self.lane, self.wake = lane, wake
 
 
 class Admission:
@@ -51,7 +63,22 @@ class Admission:
         if lane.rejects and not self._line.has_room(lane):
             raise self._full(lane)
 
-    def enter(self, run: Run, until: float | None) -> Ended:
+    def take_turn(self, lane: Lane, wake: Callable[[], None]) -> Turn:
+        """Queue behind those who wait for a place; `enter` with it does not wait. Under the lock."""
+        turn = Turn(lane, wake)
+        self._blocked[lane].append(turn)
+        self._somebody_blocked += 1
+        return turn
+
+    def give_up(self, turn: Turn) -> None:
+        """Leave, if it was not used. Under the lock."""
+        queue = self._blocked[turn.lane]
+        if turn in queue:
+            queue.remove(turn)
+            self._somebody_blocked -= 1
+            self.room_changed()
+
+    def enter(self, run: Run, until: float | None, turn: Turn | None = None) -> Ended:
         """Put the run in the line, or its task with a run that waits; `until` ends a wait for a place.
 
         Under the lock, which a wait gives up. Raises QueueFullError, or what `shut` makes.
@@ -66,7 +93,7 @@ class Admission:
         elif self._shares(run):
             return displaced
         else:
-            displaced = self._make_room(lane, until)
+            displaced = self._make_room(lane, until, turn)
         self.accepted = run.number = run.futures[0].number = self.accepted + 1
         self._line.add(run)
         return displaced
@@ -82,11 +109,11 @@ class Admission:
             shared.timed = shared.timed or run.timed
         return True
 
-    def _make_room(self, lane: Lane, until: float | None) -> Ended:
+    def _make_room(self, lane: Lane, until: float | None, turn: Turn | None) -> Ended:
         policy = lane.request_class.overflow
         full = not self._line.has_room(lane)
         if policy is OverflowPolicy.BLOCK:
-            self._await_room(lane, until)
+            self._await_room(lane, until, turn)
         elif lane.waiting and (
             policy is OverflowPolicy.KEEP_LATEST or (policy is OverflowPolicy.REPLACE_OLDEST and full)
         ):
@@ -99,6 +126,11 @@ class Admission:
         """Wake those who wait for a place: one may be free now, or there will be none. Under the lock."""
         if self._somebody_blocked:
             self._room.notify_all()
+            for lane, queue in self._blocked.items():
+                if self.shut is not None or self._line.has_room(lane):
+                    for turn in queue if self.shut is not None else [*queue][:1]:
+                        if isinstance(turn, Turn):
+                            turn.wake()
 
     def _replace(self, run: Run) -> Ended:
         ended = end_all(run, _replaced)
@@ -108,9 +140,14 @@ class Admission:
             self._tell(future, "REPLACED")
         return ended
 
-    def _await_room(self, lane: Lane, until: float | None) -> None:
+    def _await_room(self, lane: Lane, until: float | None, turn: Turn | None) -> None:
         # First come, first served within the class; the deque holds those who wait, the first of whom may enter.
         queue = self._blocked[lane]
+        if turn is not None:
+            if not queue or queue[0] is not turn or not self._line.has_room(lane):
+                raise self._full(lane)
+            self.give_up(turn)
+            return
         if not queue and self._line.has_room(lane):
             return
         if not self._may_block():

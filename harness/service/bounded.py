@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading  # noqa: TID251 - the service owns its threads and locks
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from functools import partial
 from types import TracebackType
 from typing import ClassVar, Never, Self
 
 from adapters.base import Arrays, Grain, Opener, Session
-from harness.service.admission import Admission
+from harness.service.admission import Admission, Turn
 from harness.service.attempt import private_copy
 from harness.service.clock import Clock, monotonic
 from harness.service.closing import Closing
@@ -29,13 +29,14 @@ from harness.service.recorder import Recorder
 from harness.service.requests import CAPABILITIES, DEFAULT_CLASS
 from harness.service.run import Run
 from harness.service.running import Runner
-from harness.service.slot import SlotSource
+from harness.service.slot import Model, SlotSource
+from harness.service.switch import Switchable, Switcher
 from harness.service.waiting_line import WaitingLine
 
 __all__ = ["BoundedService"]
 
 
-class BoundedService(Introspection, ABC):
+class BoundedService(Introspection, Switchable, ABC):
     """Accepts tasks into a bounded line and runs them on worker threads, one per slot.
 
     A subclass says how a slot gets its session and gives it back; both happen on the slot's worker. The constructor
@@ -52,7 +53,6 @@ class BoundedService(Introspection, ABC):
 
     def __init__(self, open_session: Opener, config: ServiceConfig) -> None:
         self.config = config
-        self._open_session = open_session
         # One lock guards the whole service; a future's own lock may be taken under it, never the other way round. It is
         # public for runs and futures (`harness.service.run.Keeper`).
         # Re-entrant only for speed: a Condition learns who owns a plain lock by trying to take it, at every notify.
@@ -80,6 +80,7 @@ class BoundedService(Introspection, ABC):
             self._health,
             self._runner,
             self._slot_source(),
+            Model(open_session, config.model_version),
             stamps=self._recorder.ring is not None,
             slots=self._workers,
             observer=observer,
@@ -89,6 +90,7 @@ class BoundedService(Introspection, ABC):
             last_left=self._closing.last_left,
         )
         self._recorder.slots = self._crew.slots
+        self._switcher = Switcher(self.lock, self._crew, self._line, self._admission, self._closing)
         self._open(name)
         abort_at_exit(self)
 
@@ -104,13 +106,15 @@ class BoundedService(Introspection, ABC):
         retry_of: InferenceFuture | None = None,
         timeout: float | None = None,
         payload_ref: str | None = None,
+        turn: Turn | None = None,
     ) -> InferenceFuture:
         """Accept one task on a private copy of its inputs; blocks in a `block` class only.
 
         `deadline`, in seconds from now, and `priority` stand in for the class's own. Of a `coalesce` class, requests
         with equal `key`s share a run. `context` comes back on the future, as does the `retry_of` task's id. `timeout`
         stands in for `block_seconds`. On a thread of the service itself, as in a callback, a `block` class refuses.
-        `payload_ref` is what a task that must finish is journalled by.
+        `payload_ref` is what a task that must finish is journalled by. With a `turn` of `take_turn` a `block` class
+        never waits: where it is not yet its turn, or there is no place, QueueFullError is raised and the turn is kept.
 
         Raises QueueFullError, ServiceClosedError, ServiceUnhealthyError, JournalError, ContractError for what is not a
         numpy array, and ValueError for options that the class does not have. A breach of the model's contract is the
@@ -127,14 +131,14 @@ class BoundedService(Introspection, ABC):
             future.label(request_class, context, retry_of)
         run.inputs = private_copy(inputs)
         if lane.journalled:
-            enter_journalled(self.config.journal, payload_ref, run, partial(self._enter, run, future, until))
+            enter_journalled(self.config.journal, payload_ref, run, partial(self._enter, run, future, until, turn))
         else:
-            self._enter(run, future, until)
+            self._enter(run, future, until, turn)
         return future
 
-    def _enter(self, run: Run, future: InferenceFuture, until: float | None) -> None:
+    def _enter(self, run: Run, future: InferenceFuture, until: float | None, turn: Turn | None) -> None:
         with self.lock:
-            displaced = self._admission.enter(run, until)
+            displaced = self._admission.enter(run, until, turn)
             if self._recorder.ring is not None:
                 future.accepted_at = monotonic()
             if future.due is not None:
@@ -142,6 +146,20 @@ class BoundedService(Introspection, ABC):
             self._crew.wake()
         if displaced:
             follow_up(displaced)
+
+    def take_turn(self, request_class: str, wake: Callable[[], None]) -> Turn:
+        """Queue for a place in a `block` class with no thread that waits: `wake` is called when `submit` may do.
+
+        `wake` is called under the service's lock, on any thread, perhaps in vain. A turn is used up by a `submit` that
+        accepts; `give_up` must be called in any other case, and may be in any.
+        """
+        with self.lock:
+            return self._admission.take_turn(self._line.lanes.get(request_class) or self._no_lane(request_class), wake)
+
+    def give_up(self, turn: Turn) -> None:
+        """Leave the turn to the next."""
+        with self.lock:
+            self._admission.give_up(turn)
 
     def recover(self) -> None:
         """Try again what failed: slots on their fallback their delegate, slots that were lost to open; returns at once.
@@ -194,7 +212,7 @@ class BoundedService(Introspection, ABC):
         self.close()
 
     @abstractmethod
-    def _open_slot(self, policy: DelegatePolicy) -> tuple[Session, bool]:
+    def _open_slot(self, opener: Opener, policy: DelegatePolicy) -> tuple[Session, bool]:
         """Return a session for a slot, and whether it is a fallback. On the slot's worker; may be called again."""
 
     @abstractmethod
@@ -213,7 +231,7 @@ class BoundedService(Introspection, ABC):
         """Nobody waits for this run any more. Under the lock."""
         if waiting:
             self._line.remove(run)
-            self._admission.room_changed()
+            self._crew.run_removed()
         elif self._health.update(abandoned=1):
             self._reconsider()
 

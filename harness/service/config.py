@@ -40,6 +40,7 @@ class ServiceConfig:
     longest that a run may take, and `abandoned_limit` how many runs that nobody waits for may be in flight before
     admission stops. `health_check` is asked, on the slot's worker, whether a session in doubt is sound. `journal`
     remembers the tasks of classes that must finish. `events` is how many entries the event ring holds, 0 for no ring.
+    `model_version` is what results name as their model until a switch.
     `options` are for a user's own service, as its suite sets them; ours take none. Raises TypeError or ValueError for
     what makes no service.
     """
@@ -57,6 +58,7 @@ class ServiceConfig:
     opening: Opening = Opening.EAGER
     close_policy: ClosePolicy = field(default_factory=ClosePolicy)
     journal: Journal | None = None
+    model_version: str | None = None
     events: int = 0
 
     def __post_init__(self) -> None:

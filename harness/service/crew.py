@@ -6,9 +6,9 @@ import logging
 import threading  # noqa: TID251 - the service owns its threads and locks
 from collections.abc import Callable
 from concurrent.futures import Future
-from enum import IntEnum
 from functools import partial
 
+from harness.service.changeover import Changeover, Phase
 from harness.service.clock import monotonic
 from harness.service.deadlines import Deadlines
 from harness.service.errors import ServiceError, SlotLostError
@@ -17,7 +17,7 @@ from harness.service.health import Health
 from harness.service.observer import Observer
 from harness.service.run import Run
 from harness.service.running import Runner, deliver, guarded
-from harness.service.slot import Doubt, Slot, SlotSource, SlotState
+from harness.service.slot import Chore, Doubt, Model, Slot, SlotSource, SlotState
 from harness.service.waiting_line import WaitingLine
 
 __all__ = ["Crew"]
@@ -25,14 +25,6 @@ __all__ = ["Crew"]
 _LOGGER = logging.getLogger(__name__)
 _READY, _SOUND = SlotState.READY, Doubt.NONE  # looked at for every task: an enumeration's attributes are slow
 _GONE = (SlotState.LOST, SlotState.CLOSED)
-
-
-class _Chore(IntEnum):
-    """What a worker does between two runs."""
-
-    OPEN = 0  # a slot that never had a session, or that was lost
-    REBUILD = 1  # a slot in quarantine
-    RESTORE = 2  # a slot on its fallback: try the delegate again
 
 
 class Crew:
@@ -50,6 +42,7 @@ class Crew:
         health: Health,
         runner: Runner,
         source: SlotSource,
+        model: Model,
         *,
         stamps: bool,
         slots: int,
@@ -65,7 +58,10 @@ class Crew:
         self._freed, self._health_changed, self._broke, self._last_left = freed, health_changed, broke, last_left
         self._work = threading.Condition(lock)  # ready slots wait here, for a run
         self._chores = threading.Condition(lock)  # slots without a session wait here
-        self.slots = [Slot(number, source) for number in range(slots)]
+        self.news = threading.Condition(lock)  # who switches the model waits here
+        self.model = model  # what sessions are opened from, where a switch under way says nothing else
+        self.change: Changeover | None = None
+        self.slots = [Slot(number, source, model) for number in range(slots)]
         self.threads: list[threading.Thread] = []
         self.release_errors: list[BaseException] = []
         self._present = self._cold = slots
@@ -95,31 +91,33 @@ class Crew:
     def wake(self) -> None:
         """A run was added to the line."""
         self._work.notify()
-        if self._cold:
-            self._wake_cold()
+        if self._cold and self._short_of_slots():
+            self._chores.notify_all()
 
     def dismiss(self) -> None:
         """Let workers leave when the line is empty."""
         self._dismissed = True
-        self._wake_all()
+        self.wake_all()
 
     def recover(self) -> None:
         """Have slots that were lost open again, and slots on their fallback try the delegate."""
         self._asked += 1
-        self._wake_all()
+        self.wake_all()
 
-    def _wake_all(self) -> None:
+    def run_removed(self) -> None:
+        """A run was taken out of the line."""
+        self._freed()
+        if self.change is not None:
+            self.wake_all()
+
+    def wake_all(self) -> None:
+        """Have every worker, and who switches the model, look again."""
         self._work.notify_all()
         self._chores.notify_all()
-
-    def _wake_cold(self) -> None:
-        if self._short_of_slots():
-            self._chores.notify_all()
+        self.news.notify_all()
 
     def _short_of_slots(self) -> bool:
         return self._line.size > self._idle + self._opening
-
-    # -- on a worker --------------------------------------------------------------------------------------------------
 
     def _serve(self, slot: Slot, opened: Future[None] | None) -> None:
         if opened is not None:
@@ -158,18 +156,21 @@ class Crew:
                 self._update_health(abandoned=-1)
         return True
 
-    def _next(self, slot: Slot) -> Run | _Chore | None:
+    def _next(self, slot: Slot) -> Run | Chore | None:
         with self._lock:
             while True:
                 ready = slot.state is _READY
-                chore = None if ready and slot.asked == self._asked else self._chore(slot)
+                change = self.change
+                chore = None if change is None else self._chore_of_change(slot, change)
+                if chore is None and not (ready and slot.asked == self._asked):
+                    chore = self._chore(slot)
                 if chore is not None:
                     return chore
-                if ready and self._line.size:
+                if ready and self._line.size and (change is None or self._line.oldest() <= change.limit(slot)):
                     run = self._start_next(slot)
                     if run is not None:
                         return run
-                elif self._dismissed:
+                elif self._dismissed and not (ready and self._line.size):
                     return None
                 else:
                     self._wait(ready=ready)
@@ -184,32 +185,52 @@ class Crew:
         finally:
             self._idle -= 1
 
-    def _chore(self, slot: Slot) -> _Chore | None:
+    def _chore_of_change(self, slot: Slot, change: Changeover) -> Chore | None:
+        self.news.notify_all()
+        chore = None if self._dismissed and change.phase is Phase.OPENING else change.chore(slot)
+        self._cold -= chore is Chore.CHANGE_OVER and slot.state is SlotState.COLD
+        return chore
+
+    def _chore(self, slot: Slot) -> Chore | None:
         again, slot.asked = slot.asked != self._asked, self._asked
         chore = None
         if slot.state is SlotState.COLD and self._short_of_slots():
             self._cold -= 1
-            chore = _Chore.OPEN
+            chore = Chore.OPEN
         elif slot.state is SlotState.LOST and again and not self._dismissed:
-            chore = _Chore.OPEN
+            chore = Chore.OPEN
         elif slot.state is SlotState.QUARANTINED and (self._line.size or not self._dismissed):
-            chore = _Chore.REBUILD
+            chore = Chore.REBUILD
         elif slot.state is SlotState.READY and again and slot.on_fallback and not self._dismissed:
-            return _Chore.RESTORE
-        self._opening += chore is not None
+            return Chore.RESTORE
+        if chore is not None:
+            self._opening += 1
+            if self.change is None or not self.change.serves_old(slot):
+                slot.model = self.model
         return chore
 
-    def _do(self, slot: Slot, chore: _Chore) -> None:
-        if chore is _Chore.RESTORE:
+    def _do(self, slot: Slot, chore: Chore) -> None:
+        if chore is Chore.RESTORE:
             self._note(slot.restore())
-            return
+        elif chore is Chore.DISCARD:
+            self._note(slot.discard())
+        elif chore is Chore.PREPARE:
+            assert self.change is not None, "no switch ends while a slot is busy with it"
+            self.change.prepare(slot)
+        else:
+            self._open(slot, chore)
+        self._slots_changed(slot)
+
+    def _open(self, slot: Slot, chore: Chore) -> None:
         try:
-            slot.open(SlotState.REBUILDING if chore is _Chore.REBUILD else SlotState.OPENING)
+            if chore is Chore.CHANGE_OVER:
+                self._note(slot.change_over(self.model))
+            else:
+                slot.open(SlotState.REBUILDING if chore is Chore.REBUILD else SlotState.OPENING)
         except BaseException as error:  # noqa: BLE001 - the slot is lost; the others go on
             _LOGGER.warning("slot %d was lost: %s", slot.number, type(error).__name__)
         with self._lock:
-            self._opening -= 1
-        self._slots_changed(slot)
+            self._opening -= chore is not Chore.CHANGE_OVER
 
     def _slots_changed(self, slot: Slot) -> None:
         with self._lock:
@@ -218,8 +239,10 @@ class Crew:
             if self._health.usable == 0:
                 lost = partial(_lost, slot.error)
                 ended = [each for run in self._line.runs() for each in end_all(run, lost)]
-            elif self._cold:
-                self._wake_cold()
+            elif self._cold and self._short_of_slots():
+                self._chores.notify_all()
+            if self.change is not None:
+                self.wake_all()
         guarded(partial(follow_up, ended))
 
     def _update_health(self, abandoned: int = 0) -> None:
@@ -229,8 +252,8 @@ class Crew:
 
     def _start_next(self, slot: Slot) -> Run | None:
         # Taken and running in one step: a cancel finds the task waiting, and it never starts, or running.
-        run = self._line.take()
-        self._freed()
+        run = self._line.take() if self.change is None else self._line.take(self.change.limit(slot))
+        self.run_removed()
         if run.timed:
             self._deadlines.expire_due(run)
         run.session = slot.interruptible
@@ -241,7 +264,9 @@ class Crew:
         slot.run = run
         if self._deadlines.run_budget is not None:
             self._deadlines.begin(run)
+        version = slot.model.version
         for future in started:
+            future.model_version = version
             if self._stamps:
                 future.started_at = monotonic()
             # Told after the place is free: `submit` looks at the places without the lock, too.
@@ -258,6 +283,7 @@ class Crew:
         self._note(slot.close())
         with self._lock:
             self._present -= 1
+            self.news.notify_all()
             if self._present == 0 and self._dismissed:
                 self._last_left()
 

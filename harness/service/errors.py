@@ -15,6 +15,7 @@ __all__ = [
     "ServiceUnhealthyError",
     "SessionReleaseError",
     "SlotLostError",
+    "SwitchError",
 ]
 
 
@@ -30,6 +31,7 @@ class ServiceError(Exception):
      x RunBudgetError          an outcome: the run took longer than the service allows
      x RunAbortedError         an outcome: the run raised something that is not an Exception (`__cause__`)
      x SlotLostError           an outcome: the last slot was lost while the task waited (`__cause__`)
+     x SwitchError             switch: the new model did not open (`__cause__`), and the old one stays
      x SessionReleaseError     close: a session did not close cleanly (`__cause__`); everything has been released
 
     Errors of `submit` name their kind in `refusal`, errors that stand for an outcome of their own in `outcome`. None is
@@ -85,6 +87,10 @@ class RunAbortedError(ServiceError):
 
 class SlotLostError(ServiceError):
     """The last slot could not be opened or rebuilt while the task waited; the task never started."""
+
+
+class SwitchError(ServiceError):
+    """The service was not switched: every task that it has, and every new one, gets the version that it had before."""
 
 
 class SessionReleaseError(ServiceError):

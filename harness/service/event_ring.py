@@ -85,7 +85,7 @@ class _Window:
         self.after: list[Raw | Stages] = []
 
     def incident(self, most: int) -> Incident:
-        events = _events([*self.live, *self.before, *self.after[:most]])
+        events = _events([*self.live, *self.before, self.own, *self.after[:most]])
         own = next(_expanded(self.own))
         complete = len(self.after) >= most
         return Incident(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adapters.base import Session
+from adapters.base import Opener, Session
 from harness.service.bounded import BoundedService
 from harness.service.config import DelegatePolicy
 from harness.service.slot import open_by_policy
@@ -16,8 +16,8 @@ class SessionPool(BoundedService):
     A session is opened, run and closed on its slot's worker and never seen by another thread, `interrupt` apart.
     """
 
-    def _open_slot(self, policy: DelegatePolicy) -> tuple[Session, bool]:
-        return open_by_policy(self._open_session, policy)
+    def _open_slot(self, opener: Opener, policy: DelegatePolicy) -> tuple[Session, bool]:
+        return open_by_policy(opener, policy)
 
     def _release_slot(self, session: Session) -> None:
         session.close()

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from typing import NamedTuple
 
 from adapters.base import (
     ContractError,
@@ -20,7 +21,7 @@ from harness.service.attempt import Attempt
 from harness.service.config import DelegatePolicy
 from harness.service.run import Run
 
-__all__ = ["Doubt", "Slot", "SlotSource", "SlotState", "doubt_after", "open_by_policy"]
+__all__ = ["Chore", "Doubt", "Model", "Slot", "SlotSource", "SlotState", "doubt_after", "open_by_policy"]
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -35,6 +36,33 @@ class SlotState(StrEnum):
     REBUILDING = "rebuilding"
     LOST = "lost"
     CLOSED = "closed"
+
+
+class Chore(IntEnum):
+    """What a worker does between two runs."""
+
+    OPEN = 0  # a slot that never had a session, or that was lost
+    REBUILD = 1  # a slot in quarantine
+    RESTORE = 2  # a slot on its fallback: try the delegate again
+    PREPARE = 3  # open another model, for a switch
+    CHANGE_OVER = 4  # go over to the model that is current now
+    DISCARD = 5  # a switch failed: close what was opened for it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """What sessions are opened from, and the version that results of it name."""
+
+    open_session: Opener
+    version: str | None
+
+
+class Spare(NamedTuple):
+    """A session of another model, for which its slot has no use yet."""
+
+    session: Session
+    fallback: bool
+    model: Model
 
 
 class Doubt(IntEnum):
@@ -75,7 +103,7 @@ class SlotSource:
     `opens` returns whether the session is a fallback, too. `check` says whether a session is sound, None asks nothing.
     """
 
-    opens: Callable[[DelegatePolicy], tuple[Session, bool]]
+    opens: Callable[[Opener, DelegatePolicy], tuple[Session, bool]]
     releases: Callable[[Session], None]
     interruptible: Callable[[Session], Session | None]
     check: Callable[[Session], bool] | None
@@ -84,14 +112,18 @@ class SlotSource:
 
 
 class Slot:
-    """A place with a session of its own. It has one exactly while it is ready.
+    """A place with a session of its own. It has one exactly while it is ready, and it is of `model`.
+
+    During a switch it may have a `spare` beside it.
 
     `error` is why it was lost. The rest belongs to the crew: the run on the slot and how it went; whether a run that
     nobody waits for is still to be accounted for; how many calls of `recover` the slot has answered.
     """
 
-    def __init__(self, number: int, source: SlotSource) -> None:
+    def __init__(self, number: int, source: SlotSource, model: Model) -> None:
         self.number = number
+        self.model = model
+        self.spare: Spare | None = None
         self.state = SlotState.COLD
         self.session: Session | None = None
         self.interruptible: Session | None = None
@@ -109,11 +141,60 @@ class Slot:
         """Get a session. Raises what the opener raised; the slot is lost then."""
         self._change(state)
         try:
-            session, fallback = self._source.opens(self._source.policy)
+            session, fallback = self._source.opens(self.model.open_session, self._source.policy)
         except BaseException as error:
             self._lose(error)
             raise
         self._use(session, fallback=fallback)
+
+    def prepare(self, model: Model, *, beside: bool) -> BaseException | None:
+        """Open a session of another model and return why that failed: beside the slot's own, or instead of it.
+
+        Instead of it, the slot is in quarantine if the new session fails to open, and lost if its own fails to close.
+        """
+        if not beside:
+            self._change(SlotState.REBUILDING)
+            error = self.release()
+            if error is not None:
+                self._lose(error)
+                return error
+        try:
+            session, fallback = self._source.opens(model.open_session, self._source.policy)
+        except BaseException as error:  # noqa: BLE001 - the switch raises it
+            return self._not_prepared(error, beside=beside)
+        if not self._passes(session):
+            self._give_back(session)
+            return self._not_prepared(RunError("the health check does not find the session sound"), beside=beside)
+        if beside:
+            self.spare = Spare(session, fallback, model)
+        else:
+            self.model = model
+            self._use(session, fallback=fallback)
+        return None
+
+    def change_over(self, model: Model) -> BaseException | None:
+        """Close the session and go on with the spare, or else with a new one. Returns what a release raised.
+
+        Raises what the opener raised; the slot is lost then.
+        """
+        self._change(SlotState.REBUILDING)
+        error = self.release()
+        spare, self.spare, self.model = self.spare, None, model
+        if spare is None:
+            self.open(SlotState.REBUILDING)
+        else:
+            self._use(spare.session, fallback=spare.fallback)
+        return error
+
+    def discard(self) -> BaseException | None:
+        """Close the spare, if there is one; what that raised is returned."""
+        spare, self.spare = self.spare, None
+        return None if spare is None else self._give_back(spare.session)
+
+    def _not_prepared(self, error: BaseException, *, beside: bool) -> BaseException:
+        if not beside:
+            self._change(SlotState.QUARANTINED)
+        return error
 
     def release(self) -> BaseException | None:
         """Give the session back, if there is one; what that raised is returned."""
@@ -122,9 +203,9 @@ class Slot:
 
     def close(self) -> BaseException | None:
         """Release the session for good."""
-        error = self.release()
+        errors = self.discard(), self.release()
         self._change(SlotState.CLOSED)
-        return error
+        return errors[0] or errors[1]
 
     def sound(self) -> bool:
         """Ask the health check. Without one, that the call returned counts as sound."""
@@ -144,7 +225,7 @@ class Slot:
         fallback = self.session
         assert fallback is not None, "a slot on its fallback has a session"
         try:
-            session, _ = self._source.opens(DelegatePolicy.REQUIRE)
+            session, _ = self._source.opens(self.model.open_session, DelegatePolicy.REQUIRE)
         except Exception as error:  # noqa: BLE001 - the fallback goes on
             _LOGGER.warning("the delegate still does not start: %s", type(error).__name__)
             return None

@@ -8,6 +8,7 @@ from typing import ClassVar
 from adapters.base import Opener, Session
 from harness.service.bounded import BoundedService
 from harness.service.config import DelegatePolicy, ServiceConfig
+from harness.service.requests import CAPABILITIES
 from harness.service.slot import open_by_policy
 
 __all__ = ["UnsafeShared"]
@@ -22,6 +23,7 @@ class UnsafeShared(BoundedService):
     It is never interrupted, since that could hit the other worker's task. `config.slots` is ignored.
     """
 
+    capabilities: ClassVar[frozenset[str]] = CAPABILITIES - {"model_switch"}  # its slots have no session of their own
     known_bad: ClassVar[bool] = True
     workers: ClassVar[int] = 2
 
@@ -35,10 +37,10 @@ class UnsafeShared(BoundedService):
     def _workers(self) -> int:
         return self.workers
 
-    def _open_slot(self, policy: DelegatePolicy) -> tuple[Session, bool]:
+    def _open_slot(self, opener: Opener, policy: DelegatePolicy) -> tuple[Session, bool]:
         with self._opening:
             if self._shared is None:
-                self._shared = open_by_policy(self._open_session, policy)
+                self._shared = open_by_policy(opener, policy)
             self._users += 1
             return self._shared
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 
@@ -10,7 +11,10 @@ from harness.service.floors import reserve
 from harness.service.requests import DEFAULT_CLASS, Ordering, OverflowPolicy, RequestClass
 from harness.service.run import Run
 
-__all__ = ["Lane", "WaitingLine"]
+__all__ = ["FOREVER", "Lane", "WaitingLine"]
+
+FOREVER = sys.maxsize
+"""A number above that of every run."""
 
 Rank = Callable[[Run], float]
 """What decides among the waiting runs, the smallest first; equal ranks go by order of acceptance."""
@@ -50,19 +54,25 @@ class Lane:
     def remove(self, run: Run) -> None:
         """Take out a run that waits."""
         del self.waiting[run.number]
-        if run.key is not None:
+        if run.key is not None and self.by_key.get(run.key) is run:
             del self.by_key[run.key]
         if len(self._ranked) > 2 * len(self.waiting) + _SMALL:
             self._ranked = [entry for entry in self._ranked if entry[1] in self.waiting]
             heapq.heapify(self._ranked)
 
-    def head(self) -> tuple[float, int]:
-        """The rank and number of the run that is next in this lane, which must not be empty."""
+    def head(self, up_to: int = FOREVER) -> tuple[float, int]:
+        """The rank and number of the run that is next in this lane, of those up to a number; there must be one."""
         if self._rank is None:
             return 0.0, next(iter(self.waiting))
+        if up_to < FOREVER:
+            return min((self._rank(run), number) for number, run in self.waiting.items() if number <= up_to)
         while self._ranked[0][1] not in self.waiting:
             heapq.heappop(self._ranked)
         return self._ranked[0]
+
+    def has(self, up_to: int) -> bool:
+        """Whether a run up to this number waits."""
+        return bool(self.waiting) and next(iter(self.waiting)) <= up_to
 
     def oldest(self) -> Run:
         """The run that was accepted first, of those that wait; there must be one."""
@@ -119,28 +129,37 @@ class WaitingLine:
         """Every run that waits, lane by lane."""
         return [run for lane in self._all for run in lane.waiting.values()]
 
-    def take(self) -> Run:
-        """Take out the run that is to start next; there must be one."""
+    def oldest(self) -> int:
+        """The number of the run that was accepted first, of those that wait; FOREVER where none does."""
+        return min(next(iter(lane.waiting), FOREVER) for lane in self._all)
+
+    def forget_keys(self) -> None:
+        """Let no run that waits be joined any more."""
+        for lane in self._all:
+            lane.by_key.clear()
+
+    def take(self, up_to: int = FOREVER) -> Run:
+        """Take out the run that is to start next, of those up to a number; there must be one."""
         self.size -= 1
         only = self._only
         if only is not None and not only.by_key:
             return only.waiting.popitem(last=False)[1]
-        lane = self._reserved_lane() or self._choose()
-        run = lane.waiting[lane.head()[1]]
+        lane = self._reserved_lane(up_to) or self._choose(up_to)
+        run = lane.waiting[lane.head(up_to)[1]]
         lane.remove(run)
         self._used_up_to = max(self._used_up_to, lane.used)
         lane.used += 1 / lane.request_class.weight
         return run
 
-    def _reserved_lane(self) -> Lane | None:
+    def _reserved_lane(self, up_to: int) -> Lane | None:
         number, self._starts = self._starts, self._starts + 1
         for window, rest, lane in self._reserved:
-            if number % window == rest and lane.waiting:
+            if number % window == rest and lane.has(up_to):
                 return lane
         return None
 
-    def _first_ranked(self) -> Lane:
-        return min((lane for lane in self._all if lane.waiting), key=Lane.head)
+    def _first_ranked(self, up_to: int) -> Lane:
+        return min((lane for lane in self._all if lane.has(up_to)), key=lambda lane: lane.head(up_to))
 
-    def _least_used(self) -> Lane:
-        return min((lane for lane in self._all if lane.waiting), key=lambda lane: lane.used)
+    def _least_used(self, up_to: int) -> Lane:
+        return min((lane for lane in self._all if lane.has(up_to)), key=lambda lane: lane.used)

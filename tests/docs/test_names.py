@@ -142,8 +142,14 @@ def test_lists_adapters_capabilities_points_and_verdicts_are_named():
 def test_the_suite_of_the_document_is_valid_and_shows_every_key():
     example = re.search(r"```toml\n(.*?)```", (DOCS / "suites.md").read_text(), re.DOTALL)[1]
     suite = parse_suite(example, "suites.md")
-    keys = set(re.findall(r"^(?:# )?(\w+) =", example, re.MULTILINE)) | {"options", "target", "service", "control"}
-    for part in (suite, suite.budget, suite.targets[0], suite.services[0], suite.controls[0]):
+    keys = set(re.findall(r"^(?:# )?(\w+) =", example, re.MULTILINE)) | {
+        "options",
+        "target",
+        "service",
+        "control",
+        "fault",
+    }
+    for part in (suite, suite.budget, suite.targets[0], suite.services[0], suite.controls[0], suite.faults[0]):
         assert {field.encode_name for field in msgspec.structs.fields(part)} - {"budget"} <= keys
 
 

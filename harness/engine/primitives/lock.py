@@ -146,8 +146,8 @@ class Lock:
 class WaiterLock(Lock):
     """The lock on which a Condition parks one waiter.
 
-    Its first acquire, known to nobody else, is no decision. Nor are the others: it is acquired just after the
-    condition's own lock was released, and released while that one is held.
+    Its first acquire, known to nobody else, is no decision. Nor is the one that waits, just after the condition's own
+    lock was released; and it is released while that one is held.
     """
 
     __slots__ = ("_fresh",)
@@ -162,6 +162,8 @@ class WaiterLock(Lock):
         if me is None or self._fresh:
             self._fresh = False
             return self._real.acquire(blocking, timeout)
+        if not blocking:
+            me.kernel.point(me)  # a wait of no time: somebody may come in all the same
         return self._take(me, blocking, timeout)
 
     def release(self) -> None:

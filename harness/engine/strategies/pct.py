@@ -20,7 +20,7 @@ __all__ = ["Pct"]
 FAIR_AFTER = 2_000
 LOWEST = -1e9
 """Below every priority."""
-SHORTEST = 64
+SHORTEST = 16
 """Change points are drawn among so many points at least."""
 
 

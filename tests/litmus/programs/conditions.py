@@ -236,3 +236,19 @@ def two_notifies_and_one_that_waits_twice(trace):
             return changed.wait(SOON), changed.wait(SOON)
 
     return beside(tell, wait)
+
+
+def a_wait_of_no_time_lets_others_in(trace):
+    changed, seen = threading.Condition(), []
+
+    def enter():
+        with changed:
+            seen.append("in")
+
+    def poll():
+        with changed:
+            before = len(seen)
+            changed.wait(0)
+            return before, len(seen)
+
+    return beside(enter, poll)

@@ -19,7 +19,7 @@ from scenarios.catalogue import SCENARIOS, load
 sys.path.append(str(Path(__file__).parent))  # importlib mode: the other module lies beside this one
 from commuting import change_places
 
-ONE_AT_A_TIME = {"close-twice", "delegate-init-failure", "session-open-failure"}
+ONE_AT_A_TIME = {"close-twice", "delegate-init-failure", "session-open-failure", "prepared-asset-mismatch"}
 """Scenarios in which every event follows from the one before."""
 
 

@@ -227,7 +227,31 @@ def call_back_early(book, queue, dice):
     return replaced(book.events, dice.choice(find(book.events, "callback-begin")), done=False)
 
 
+def marked(book, kind, task=None, **attrs):
+    """One more event at the end."""
+    last = book.events[-1]
+    return Event(last.seq + 1, last.at_ns, "main", kind, task, None, None, attrs)
+
+
+def name_another_version(book, queue, dice):
+    ran = {event.task for event in find(book.events, "invoke-begin")}
+    delivered = [e for e in find(book.events, "deliver", outcome="SUCCEEDED") if e.task in ran]
+    if not delivered:
+        raise NotHereError
+    attrs = {"call": 10**6, "version": "v2", "pending": "finish"}
+    switch = [marked(book, "model-switch-begin", **attrs), marked(book, "model-switch-end", **attrs, answer="refused")]
+    return [*replaced(book.events, dice.choice(delivered), version="v2"), *switch]
+
+
+def show_an_older_one(book, queue, dice):
+    tasks = [event.task for event in find(book.events, "submit-begin")]
+    shown = ((2, dice.choice(tasks)), (1, dice.choice(tasks)))
+    return [*book.events, *(marked(book, "applied", task, subscriber=1, context=context) for context, task in shown)]
+
+
 MUTATIONS = {
+    name_another_version: "one-version",
+    show_an_older_one: "fresh-only",
     forget_the_deadline: "expires-on-time",
     overtake: "order",
     replace_without_need: "capacity",

@@ -30,6 +30,8 @@ IDS = {
     "order",
     "quarantine",
     "fault-contained",
+    "fresh-only",
+    "one-version",
 }
 
 

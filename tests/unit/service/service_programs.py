@@ -7,7 +7,16 @@ from time import monotonic, sleep
 
 import numpy as np
 
-from adapters.base import Contract, Counters, DelegateTruth, Grain, Identity, RunInterruptedError, Session
+from adapters.base import (
+    Contract,
+    Counters,
+    DelegateTruth,
+    Grain,
+    Identity,
+    ModelLoadError,
+    RunInterruptedError,
+    Session,
+)
 from harness.engine.threads import current
 from harness.service.config import Opening, ServiceConfig
 from harness.service.errors import (
@@ -17,6 +26,7 @@ from harness.service.errors import (
     RunBudgetError,
     ServiceClosedError,
     ServiceUnhealthyError,
+    SwitchError,
 )
 from harness.service.lifecycle import CloseReason
 from harness.service.observer import NullObserver
@@ -504,3 +514,190 @@ def blocking_expiry_callback():
     service.close()
     lab.check(seen in (["EXPIRED"], ["SUCCEEDED"]), f"the callback saw {seen}")
     return lab.answer(seen[0])
+
+
+class SwitchLab(Lab):
+    """Sessions know the version that they were opened for. The `failing`th opening of one, from 1, fails."""
+
+    def __init__(self, failing=(), **config):
+        super().__init__(model_version="v1", **config)
+        self.failing, self.version_of, self.futures, self.opened = failing, {}, {}, {}
+
+    def opener(self, version):
+        def open_session(*, fallback=False):  # noqa: ARG001 - an opener's signature
+            self.opened[version] = self.opened.get(version, 0) + 1
+            observed()
+            if (version, self.opened[version]) in self.failing:
+                raise ModelLoadError("does not load")
+            session = TimedSession(self)
+            session.version, run = version, session.run
+
+            def noted(inputs):
+                self.version_of[float(inputs["x"][0])] = version
+                return run(inputs)
+
+            session.run = noted
+            return session
+
+        return open_session
+
+    def make(self):
+        config = ServiceConfig(capacity=self.capacity, observer=self, **self.config)
+        self.service = SessionPool(self.opener("v1"), config)
+        return self.service
+
+    def submit(self, value, seconds=0.0, **options):
+        self.futures[value] = self.service.submit(task(value, seconds), **options)
+        return self.futures[value]
+
+    def switch(self, version, **options):
+        try:
+            self.service.switch(self.opener(version), version=version, **options)
+        except (SwitchError, ServiceClosedError) as error:
+            return type(error).__name__
+        self.check(self.service.counters().waiting >= 0, "no counters")
+        return "switched"
+
+    def kinds(self, *values):
+        """How these tasks ended, with the version for those that ran; what a future claims is what its session was."""
+        found = []
+        for value in values:
+            future = self.futures[value]
+            kind = self.agree(future)
+            ran = self.version_of.get(value)
+            self.check(future.model_version == ran or kind == "CANCELLED", f"{value} claims {future.model_version}")
+            found.append(f"{kind}:{ran}" if kind != "CANCELLED" else kind)
+        return found
+
+
+def _under_load(**options):
+    """Tasks before, during and after a switch of two slots, with a failing session among them."""
+    order = options.pop("order", "open-first")
+    pending = options.pop("pending", "finish")
+    lab = SwitchLab(capacity=8, slots=2, **options)
+    with lab.make():
+        for value in (1, 2, 3, 4):
+            lab.submit(value, 0.001)
+        answers = []
+
+        def switcher():
+            answers.append(lab.switch("v2", order=order, pending=pending))
+            lab.submit(9)
+
+        together(switcher, lambda: (lab.submit(5), lab.submit(6)))
+    lab.check(answers == ["switched"], f"the switch answered {answers}")
+    before, during, (after,) = lab.kinds(1, 2, 3, 4), lab.kinds(5, 6), lab.kinds(9)
+    allowed = {"SUCCEEDED:v1"} | ({"CANCELLED"} if pending == "cancel" else set())
+    lab.check(set(before) <= allowed, f"before: {before}")
+    lab.check(set(during) <= allowed | {"SUCCEEDED:v2"}, f"during: {during}")
+    lab.check(after == "SUCCEEDED:v2", f"after: {after}")
+    return lab.answer(*sorted(set(before + during)))
+
+
+def switch_under_load():
+    return _under_load()
+
+
+def switch_closing_first():
+    return _under_load(order="close-first")
+
+
+def switch_cancelling():
+    return _under_load(pending="cancel")
+
+
+def switch_cancelling_and_closing_first():
+    return _under_load(pending="cancel", order="close-first")
+
+
+def switch_of_a_lazy_pool():
+    return _under_load(opening=Opening.LAZY)
+
+
+def _failing_switch(order, failing):
+    lab = SwitchLab(capacity=8, slots=2, failing=failing)
+    answers = []
+    with lab.make():
+        lab.submit(1, 0.001)
+        together(lambda: answers.append(lab.switch("v2", order=order)), lambda: (lab.submit(2), lab.submit(3)))
+        lab.submit(4)
+    lab.check(answers == ["SwitchError"], f"the switch answered {answers}")
+    kinds = lab.kinds(1, 2, 3, 4)
+    lab.check(set(kinds) == {"SUCCEEDED:v1"}, f"{kinds}")
+    return lab.answer()
+
+
+def switch_that_fails():
+    return _failing_switch("open-first", {("v2", 2)})
+
+
+def switch_that_fails_closing_first():
+    return _failing_switch("close-first", {("v2", 2)})
+
+
+def switch_races_close():
+    """A close during a switch: both return, and every task has ended."""
+    lab = SwitchLab(capacity=8, slots=2)
+    service = lab.make()
+    lab.submit(1, 0.001)
+    lab.submit(2, 0.001)
+    answers = []
+    together(lambda: answers.append(lab.switch("v2")), lambda: service.close(drain=True))
+    lab.check(answers[0] in {"switched", "ServiceClosedError"}, f"the switch answered {answers}")
+    kinds = lab.kinds(1, 2)
+    lab.check(set(kinds) == {"SUCCEEDED:v1"}, f"{kinds}")
+    lab.check(lab.switch("v3") == "ServiceClosedError", "a closed service was switched")
+    return lab.answer(answers[0])
+
+
+def two_switches():
+    """Both succeed, one after the other; what comes afterwards gets the version of the last."""
+    lab = SwitchLab(capacity=8)
+    order = []
+
+    def switcher(version, *, by):
+        answer = lab.switch(version, order=by)
+        lab.check(answer == "switched", f"{version}: {answer}")
+        order.append(version)
+
+    with lab.make():
+        lab.submit(1, 0.001)
+        together(
+            lambda: switcher("v2", by="open-first"), lambda: switcher("v3", by="close-first"), lambda: lab.submit(2)
+        )
+        lab.submit(3)
+    (last,) = lab.kinds(3)
+    opened = [session.version for session in lab.sessions]
+    lab.check(last == f"SUCCEEDED:{opened[-1]}", f"{last} after {opened}")
+    lab.check(opened in (["v1", "v2", "v3"], ["v1", "v3", "v2"]), f"{opened}")
+    lab.check(lab.kinds(1) == ["SUCCEEDED:v1"], f"{lab.kinds(1)}")
+    return lab.answer(opened[-1])
+
+
+def switch_with_a_broken_session():
+    """A session breaks during the switch: its slot is rebuilt for the tasks that still need it."""
+    lab = SwitchLab(capacity=8)
+    answers = []
+    with lab.make():
+        lab.submit(-1, 0.001)
+        lab.submit(2)
+        together(lambda: answers.append(lab.switch("v2")), lambda: lab.submit(3))
+        lab.submit(4)
+    kinds = lab.kinds(2, 3, 4)
+    lab.check(
+        answers == ["switched"] and kinds[0] == "SUCCEEDED:v1" and kinds[2] == "SUCCEEDED:v2", f"{answers} {kinds}"
+    )
+    return lab.answer(kinds[1])
+
+
+def switch_with_a_deadline():
+    """Tasks of the old version that wait when the time is over are cancelled."""
+    lab = SwitchLab(capacity=8)
+    with lab.make():
+        lab.submit(1, 0.050)
+        lab.submit(2, 0.050)
+        answer = lab.switch("v2", deadline=0.010)
+        lab.submit(3)
+    kinds = lab.kinds(1, 2, 3)
+    lab.check(answer == "switched", answer)
+    return lab.answer(*kinds)

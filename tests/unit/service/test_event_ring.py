@@ -305,8 +305,10 @@ def test_unlocked_writers_beside_freezing_lose_nothing_and_repeat_nothing():
     def write(base):
         at = base
         while not stop.is_set():
-            ring.put(raw(at))
-            at += 1
+            ring.put(raw(at))  # as a worker does: the end of a call, and then the next start
+            with lock:
+                ring.put_locked(raw(at + 1))
+            at += 2
 
     writers = [threading.Thread(target=write, args=(base,)) for base in (0, 10**9)]
     for writer in writers:

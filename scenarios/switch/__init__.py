@@ -1,0 +1,1 @@
+"""The model is switched under load."""
