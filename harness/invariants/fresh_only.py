@@ -39,8 +39,9 @@ def _problems(index: Index, event: Event) -> Iterator[Violation]:
     for other in index.of("applied"):
         if other.seq >= event.seq or not _same(event, other) or other.task not in index.tasks:
             continue
-        if _context(index, other) > context or other.task == event.task:
-            message = f"{event.task} of context {context} was applied after {other.task} of {_context(index, other)}"
+        newer = _context(index, other)
+        if newer > context or other.task == event.task:
+            message = f"{event.task} of context {context} was applied after {other.task} of context {newer}"
             yield Violation(_ID, message, (other.seq, event.seq))
     for call in index.calls("expect-context"):
         if _same(event, call.begin) and end_of(call) < event.seq and whole(call.begin.attrs["context"], 0) > context:
