@@ -26,7 +26,7 @@ POLLS_A_DOUBLING = 100
 MOST_DOUBLINGS = 30
 IDLE_WAKES = 200
 """Time-outs in a row, with nobody else able to move and nothing observed, before the threads count as at rest."""
-QUIET_UNTIL_FAIR = 5_000
+QUIET_UNTIL_FAIR = 1_000
 """Steps in a row with nothing observed, after which the kernel itself chooses, and fairly."""
 QUIET_UNTIL_REST = 50_000
 """So many of them, nearly all of them fair, and whoever still runs is spinning: the execution counts as at rest.

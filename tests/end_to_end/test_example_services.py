@@ -9,22 +9,27 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "docs/examples"
 WRONG = {
     # The second of two closes at once returns while the first still waits for the worker.
-    "textbook_queue": {"close-from-two-threads": {"close-once"}},
+    # Its worker dies of what is no Exception, and the tasks wait for it for ever.
+    "textbook_queue": {
+        "close-from-two-threads": {"close-once"},
+        "worker-death": {"fault-contained", "no-deadlock", "terminal-once"},
+    },
     # Every close closes the session again, and the run reads the caller's own array.
     "executor_service": {
         "close-twice": {"close-once"},
         "close-from-two-threads": {"close-once"},
         "input-overwritten": {"input-frozen", "own-output"},
     },
-    # The worker dies where the session does not open, and the tasks wait for it for ever.
+    # The worker dies where the session does not open, or of what is no Exception, and the tasks wait for it for ever.
     "condition_queue": {
-        "session-open-failure": {"no-deadlock", "terminal-once"},
-        "delegate-init-failure": {"no-deadlock", "terminal-once"},
+        fault: {"fault-contained", "no-deadlock", "terminal-once"}
+        for fault in ("session-open-failure", "delegate-init-failure", "prepared-asset-mismatch", "worker-death")
     },
     # Two closers both see a session left and one waits for it for ever; what had opened before a failure leaks.
     "lifo_pool": {
         "close-from-two-threads": {"close-once", "no-deadlock"},
         "session-open-failure": {"close-once"},
+        "prepared-asset-mismatch": {"close-once"},
     },
 }
 FITTING = {"PASS", "NOT_APPLICABLE"}

@@ -24,7 +24,6 @@ TEXTBOOK = {
     "own_output/late_binding_closure": 8,
     "own_output/one_output_buffer_for_all": 10,
     "own_output/result_set_before_the_copy": 6,
-    "own_output/slot_returned_before_the_fetch": 10,
     "release_after_drain/cancel_releases_the_session": 5,
     "terminal_once/event_cleared_after_the_work": 5,
     "terminal_once/if_where_while_is_needed": 7,
