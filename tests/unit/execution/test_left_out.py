@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
-from harness.engine.install import install
 from harness.engine.strategies.portfolio import make_strategy
 from harness.engine.strategies.scripted import Scripted
 from harness.engine.strategies.segments import Segments, segments_of
@@ -41,14 +38,7 @@ def three_clients(script):
     service.close()
 
 
-@pytest.fixture(scope="module", autouse=True)
-def engine():
-    """Cells pin the thread that runs them."""
-    install()
-    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
-    yield
-    if cores is not None:
-        os.sched_setaffinity(0, cores)
+pytestmark = pytest.mark.usefixtures("engine")
 
 
 @pytest.fixture

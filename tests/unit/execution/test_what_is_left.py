@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from itertools import count
 
 import pytest
 
-from harness.engine.install import install
 from harness.execution.cell import CellRun, run_cell
 from harness.execution.display import failure_of
 from harness.models.reference import resolve
@@ -56,14 +54,7 @@ factory = Service
 """
 
 
-@pytest.fixture(scope="module", autouse=True)
-def engine():
-    """Cells pin the thread that runs them."""
-    install()
-    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
-    yield
-    if cores is not None:
-        os.sched_setaffinity(0, cores)
+pytestmark = pytest.mark.usefixtures("engine")
 
 
 class Bench:

@@ -5,8 +5,9 @@ import zipfile
 
 import pytest
 
+from harness.cache import cache_folder
 from harness.models.errors import ModelNotFoundError
-from harness.models.package import PackageFile, cache_folder, fetch, read_package_file
+from harness.models.package import PackageFile, fetch, read_package_file
 from harness.models.reference import resolve
 
 REFERENCE = "pkg:tiny-model-package==1.2.0/tiny/data/m.onnx"

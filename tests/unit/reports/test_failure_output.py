@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import pytest
 from golden_files import matches_golden
 from run_records import failing_run, first_cell
 
-from harness.engine.install import install
 from harness.execution.cell import run_cell
 from harness.models.reference import resolve
 from harness.models.registry import load_adapter
@@ -28,14 +26,7 @@ SPECIMENS = TESTS / "specimens"
 TARGET = TargetSpec("numpy", "numpy")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def engine():
-    """Cells pin the thread that runs them."""
-    install()
-    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
-    yield
-    if cores is not None:
-        os.sched_setaffinity(0, cores)
+pytestmark = pytest.mark.usefixtures("engine")
 
 
 def fail(service: str, scenario: str, *, slots: int = 1):

@@ -4,6 +4,9 @@ import sys
 
 import pytest
 
+from harness.service.config import ServiceConfig
+from harness.service.pool import SessionPool
+
 
 # importlib mode gives tests no package: what they share is loaded once, by path, under a name of its own.
 def _load(name, file):
@@ -36,3 +39,19 @@ def runtime():
     assert made.breaches == []
     assert all(session.closes == 1 for session in made.sessions), "every session is closed exactly once"
     assert all(session.opened_on is session.closed_on for session in made.sessions)
+
+
+@pytest.fixture
+def pools(runtime):
+    """Makes pools on the fake runtime; at the end what is held is let go, and all are closed."""
+    made = []
+
+    def pool(kind=SessionPool, **config):
+        made.append(kind(runtime.open, ServiceConfig(**{"capacity": 8, **config})))
+        return made[-1]
+
+    yield pool
+    for gate in runtime.gates.values():
+        gate.set()
+    for each in made:
+        each.close()

@@ -134,3 +134,11 @@ def task(value):
 
 def value_of(outputs):
     return float(outputs["y"][0])
+
+
+def inside(runtime, pool, value=0, **options):
+    """Submit a task and wait until its run is inside the runtime, where it is held."""
+    runtime.hold(value)
+    future = pool.submit(task(value), **options)
+    runtime.wait_inside(value)
+    return future

@@ -1,15 +1,15 @@
 import dataclasses
+import functools
 import threading
 
 import numpy as np
 import pytest
-from service_fakes import GUARD, task, value_of
+from service_fakes import GUARD, inside, task, value_of
 
 from adapters.base import RunError
 from harness.service.config import ServiceConfig
 from harness.service.errors import DeadlineExpiredError, RunBudgetError
 from harness.service.event_ring import EventRing, Evidence
-from harness.service.pool import SessionPool
 from harness.service.requests import OverflowPolicy, RequestClass
 
 SIZE = 32
@@ -20,25 +20,8 @@ EVIDENCE = Evidence(
 
 
 @pytest.fixture
-def make(runtime):
-    made = []
-
-    def pool(**config):
-        made.append(SessionPool(runtime.open, ServiceConfig(**{"capacity": 8, "events": SIZE, **config})))
-        return made[-1]
-
-    yield pool
-    for gate in runtime.gates.values():
-        gate.set()
-    for each in made:
-        each.close()
-
-
-def inside(runtime, pool, value=0, **options):
-    runtime.hold(value)
-    future = pool.submit(task(value), **options)
-    runtime.wait_inside(value)
-    return future
+def make(pools):
+    return functools.partial(pools, events=SIZE)
 
 
 def stages(events, future):

@@ -1,16 +1,15 @@
+import functools
 import threading
 import time
 from concurrent.futures import CancelledError
 
 import pytest
-from service_fakes import GUARD, task, value_of
+from service_fakes import GUARD, inside, task, value_of
 
 from adapters.base import Grain, RunInterruptedError
 from harness.service import clock
-from harness.service.config import ServiceConfig
 from harness.service.errors import DeadlineExpiredError, RunBudgetError, ServiceUnhealthyError
 from harness.service.observer import NullObserver
-from harness.service.pool import SessionPool
 from harness.service.requests import RequestClass
 
 SOON = 0.02
@@ -36,25 +35,8 @@ def told():
 
 
 @pytest.fixture
-def make(runtime, told):
-    made = []
-
-    def pool(**config):
-        made.append(SessionPool(runtime.open, ServiceConfig(**{"capacity": 8, "observer": told, **config})))
-        return made[-1]
-
-    yield pool
-    for gate in runtime.gates.values():
-        gate.set()
-    for each in made:
-        each.close()
-
-
-def inside(runtime, pool, value=0, **options):
-    runtime.hold(value)
-    future = pool.submit(task(value), **options)
-    runtime.wait_inside(value)
-    return future
+def make(pools, told):
+    return functools.partial(pools, observer=told)
 
 
 def test_a_deadline_fires_while_the_worker_is_busy_with_another_task(runtime, make, told):
