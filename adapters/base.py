@@ -18,6 +18,21 @@ from typing import Any, ClassVar, Protocol, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from adapters.errors import (
+    AdapterError,
+    ContractError,
+    DelegateInitError,
+    ModelLoadError,
+    OptionError,
+    OutputContractError,
+    RunError,
+    RunInterruptedError,
+    Scope,
+    SessionClosedError,
+    UnavailableError,
+    scope_of,
+)
+
 __all__ = [
     "Adapter",
     "AdapterError",
@@ -41,8 +56,10 @@ __all__ = [
     "Placement",
     "RunError",
     "RunInterruptedError",
+    "Scope",
     "Session",
     "SessionClosedError",
+    "Shapes",
     "Sharing",
     "StagedCall",
     "StagedSession",
@@ -50,64 +67,17 @@ __all__ = [
     "UnavailableError",
     "check_inputs",
     "check_outputs",
+    "check_shapes",
     "file_digest",
+    "scope_of",
+    "shapes_of",
 ]
 
 Array: TypeAlias = NDArray[Any]
 Arrays: TypeAlias = Mapping[str, Array]
 Options: TypeAlias = Mapping[str, bool | int | str]
-
-
-class AdapterError(Exception):
-    """A classified failure of a runtime call. Its text names no payload, path or other task.
-
-    AdapterError
-     x UnavailableError      the runtime or the delegate is not installed
-     x ModelLoadError        the bytes are not a model that this runtime loads
-     x DelegateInitError     the requested delegate did not start, and fallback was not allowed
-     x OptionError           the adapter has no such option, or the value is of the wrong kind
-     x ContractError         an input breaks the model's contract; the runtime was not called
-     x OutputContractError   the runtime returned something other than its contract says
-     x RunError              the runtime call failed
-     x RunInterruptedError   the call ended because of `Session.interrupt`
-     x SessionClosedError    the session was used after `close`
-    """
-
-
-class UnavailableError(AdapterError):
-    """The runtime or the delegate is not installed here."""
-
-
-class ModelLoadError(AdapterError):
-    """The bytes are not a model that this runtime loads."""
-
-
-class DelegateInitError(AdapterError):
-    """The requested delegate did not start, and fallback was not allowed."""
-
-
-class OptionError(AdapterError):
-    """The adapter has no such option, or its value is of the wrong kind. The text names the options it has."""
-
-
-class ContractError(AdapterError):
-    """An input breaks the model's contract; the runtime was not called."""
-
-
-class OutputContractError(AdapterError):
-    """The runtime returned an output that its own contract does not describe."""
-
-
-class RunError(AdapterError):
-    """The runtime call failed."""
-
-
-class RunInterruptedError(AdapterError):
-    """The call ended early because `Session.interrupt` asked for it."""
-
-
-class SessionClosedError(AdapterError):
-    """The session was used after `close`."""
+Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
+"""The shape of every input, by name."""
 
 
 class Sharing(StrEnum):
@@ -256,6 +226,15 @@ class Session(ABC):
         call.invoke()
         return call.fetch()
 
+    def resize(self, shapes: Shapes) -> None:
+        """Plan for inputs of these shapes ahead of the first call with them, between two calls.
+
+        What a call changes the shape of is planned again by its `bind` in any case. Here nothing is done but to check
+        the shapes: a runtime that plans inside the run itself has nothing to prepare. Raises ContractError for shapes
+        that the contract does not have, RunError where the runtime cannot plan for them.
+        """
+        check_shapes(self.contract, shapes)
+
     def interrupt(self) -> None:
         """Ask the call in flight to end early, at the declared grain. With grain `none` this raises RunError."""
         message = "this session cannot be interrupted"
@@ -371,15 +350,36 @@ def check_outputs(contract: Contract, outputs: Arrays) -> None:
             raise OutputContractError(message)
 
 
+def check_shapes(contract: Contract, shapes: Shapes) -> None:
+    """Check that each input has a shape that the contract allows, and that there is no other. Raises ContractError."""
+    wanted = {spec.name: spec for spec in contract.inputs}
+    if wanted.keys() != shapes.keys():
+        message = "shapes must be given for every input, and for no other"
+        raise ContractError(message)
+    for name, spec in wanted.items():
+        if problem := _shape_mismatch(spec, shapes[name]):
+            message = f"input {name!r}: {problem}"
+            raise ContractError(message)
+
+
+def shapes_of(arrays: Arrays) -> dict[str, tuple[int, ...]]:
+    """The shape of each array, by name."""
+    return {name: array.shape for name, array in arrays.items()}
+
+
 def _mismatch(spec: TensorSpec, array: object) -> str:
     if not isinstance(array, np.ndarray):
         return f"expected a numpy array, got {type(array).__name__}"
     array = cast("Array", array)
     if array.dtype != np.dtype(spec.dtype):
         return f"expected {spec.dtype} in native byte order, got {array.dtype.str}"
-    if array.ndim != len(spec.shape):
-        return f"expected rank {len(spec.shape)}, got {array.ndim}"
-    for axis, (want, got) in enumerate(zip(spec.shape, array.shape, strict=True)):
+    return _shape_mismatch(spec, array.shape)
+
+
+def _shape_mismatch(spec: TensorSpec, shape: tuple[int, ...]) -> str:
+    if len(shape) != len(spec.shape):
+        return f"expected rank {len(spec.shape)}, got {len(shape)}"
+    for axis, (want, got) in enumerate(zip(spec.shape, shape, strict=True)):
         if want is not None and want != got:
             return f"expected {want} in dimension {axis}, got {got}"
     return ""

@@ -6,6 +6,10 @@ A model is a JSON object `{"format": "racegate-numpy/1", "kind": KIND, "shape": 
     permutation  `order`               y[..., j] = x[..., order[j]]
     slow         `order`               the permutation `n` times over, `n` an int32 input of shape [1]
     stateful     `step`                y = x + step * k in the kth run of the session
+    rows         `order`               the permutation plus the size of the first dimension
+
+A dimension of `null` is dynamic: not the last one, and in no model that counts or remembers. A session keeps buffers
+for the last eight shapes that it has met.
 
 It proves nothing about a runtime. It is there because it is exact, always installed and fast.
 """
@@ -38,10 +42,12 @@ from adapters.base import (
     RunInterruptedError,
     Session,
     SessionClosedError,
+    Shapes,
     Sharing,
     StagedCall,
     TensorSpec,
     check_inputs,
+    check_shapes,
     file_digest,
 )
 from adapters.options import OptionReader
@@ -51,13 +57,14 @@ __all__ = ["FORMAT", "NumpyAdapter"]
 FORMAT = "racegate-numpy/1"
 _DELEGATE = "reference"
 _MOST_ELEMENTS = 1 << 20
+_MOST_PLANS = 8
 
 Kernel: TypeAlias = Callable[[], None]
 Description: TypeAlias = dict[str, Any]
 
 
 class _Buffers:
-    """The session's own memory: what `bind` writes, the kernel reads and writes, and `fetch` reads."""
+    """The session's own memory for one shape: what `bind` writes, the kernel reads and writes, and `fetch` reads."""
 
     __slots__ = ("interrupted", "n", "x", "y")
 
@@ -66,6 +73,19 @@ class _Buffers:
         self.n: Array = np.zeros((1,), np.int32)
         self.y: Array = np.zeros(shape, np.float32)
         self.interrupted = False
+
+
+class _Plan:
+    """What a session has for one shape: buffers, the kernel that works on them, and what `bind` compares with."""
+
+    __slots__ = ("buffers", "inputs", "kernel")
+
+    def __init__(self, description: Description, shape: tuple[int, ...]) -> None:
+        kind: str = description["kind"]
+        self.buffers = buffers = _Buffers(shape)
+        self.kernel = _KERNELS[kind](description, buffers)
+        arrays = {"x": buffers.x} | ({"n": buffers.n} if kind == "slow" else {})
+        self.inputs = tuple((name, array, array.dtype, array.shape) for name, array in arrays.items())
 
 
 class NumpyAdapter(Adapter):
@@ -98,16 +118,13 @@ class NumpySession(Session):
     interrupt_grain = Grain.NODE
 
     def __init__(self, description: Description, delegate: str) -> None:
-        shape: tuple[int, ...] = description["shape"]
-        kind: str = description["kind"]
-        self._buffers = _Buffers(shape)
-        self._kernel = _KERNELS[kind](description, self._buffers)
-        inputs = {"x": self._buffers.x} | ({"n": self._buffers.n} if kind == "slow" else {})
+        self._description = description
+        self._plans: dict[tuple[int, ...], _Plan] = {}
+        self._plan = self._planned(tuple(size or 1 for size in description["shape"]))
         self.contract = Contract(
-            inputs=tuple(_spec(name, array) for name, array in inputs.items()),
-            outputs=(_spec("y", self._buffers.y),),
+            inputs=tuple(self._spec(name, array) for name, array, _, _ in self._plan.inputs),
+            outputs=(self._spec("y", self._plan.buffers.y),),
         )
-        self._inputs = tuple((name, array, array.dtype, array.shape) for name, array in inputs.items())
         self.identity = Identity(runtime="numpy", version=np.__version__, build="reference", artifacts=_artifacts())
         self.delegate = _truth(delegate)
         self._last_error: str | None = None
@@ -121,44 +138,54 @@ class NumpySession(Session):
         """Check the inputs and copy them into the session's buffers."""
         if self._closed:
             raise _closed()
-        matches = len(inputs) == len(self._inputs)
-        for name, _, dtype, shape in self._inputs:
+        plan = self._plan
+        matches = len(inputs) == len(plan.inputs)
+        for name, _, dtype, shape in plan.inputs:
             array = inputs.get(name)
             # Exact type first: this path is taken a thousand times a second, check_inputs only to name what is wrong.
             if type(array) is not np.ndarray or array.dtype != dtype or array.shape != shape:
                 matches = False
         if not matches:
             check_inputs(self.contract, inputs)
-        self._buffers.interrupted = False
-        for name, buffer, _, _ in self._inputs:
+            plan = self._plan = self._planned(inputs["x"].shape)
+        plan.buffers.interrupted = False
+        for name, buffer, _, _ in plan.inputs:
             buffer[...] = inputs[name]
+
+    def resize(self, shapes: Shapes) -> None:
+        """Make the buffers of this shape, or take those that are there, for what is bound next."""
+        if self._closed:
+            raise _closed()
+        check_shapes(self.contract, shapes)
+        self._plan = self._planned(shapes["x"])
 
     def invoke(self) -> None:
         """Run the kernel on what the buffers hold now."""
         if self._closed:
             raise _closed()
-        if self._buffers.interrupted:
+        plan = self._plan
+        if plan.buffers.interrupted:
             raise self._interrupted()
-        self._kernel()
-        if self._buffers.interrupted:
+        plan.kernel()
+        if plan.buffers.interrupted:
             raise self._interrupted()
 
     def fetch(self) -> dict[str, Array]:
         """Copy what the output buffer holds now."""
         if self._closed:
             raise _closed()
-        return {"y": self._buffers.y.copy()}
+        return {"y": self._plan.buffers.y.copy()}
 
     def interrupt(self) -> None:
         """Make the call in flight end before its next round."""
-        self._buffers.interrupted = True
+        self._plan.buffers.interrupted = True
 
     def counters(self) -> Counters:
         """One context and its buffers, until `close`."""
         live = 0 if self._closed else 1
         return Counters(
             live_contexts=live,
-            registered_buffers=live * (len(self._inputs) + 1),
+            registered_buffers=live * len(self._plans) * (len(self._plan.inputs) + 1),
             live_delegates=live,
             last_error=self._last_error,
         )
@@ -167,6 +194,18 @@ class NumpySession(Session):
         """Mark the session closed."""
         self._closed = True
 
+    def _planned(self, shape: tuple[int, ...]) -> _Plan:
+        plan = self._plans.get(shape)
+        if plan is None:
+            if len(self._plans) == _MOST_PLANS:
+                del self._plans[next(iter(self._plans))]
+            plan = self._plans[shape] = _Plan(self._description, shape)
+        return plan
+
+    def _spec(self, name: str, array: Array) -> TensorSpec:
+        shape = array.shape if name == "n" else self._description["shape"]
+        return TensorSpec(name=name, dtype=array.dtype.name, shape=shape)
+
     def _interrupted(self) -> RunInterruptedError:
         self._last_error = RunInterruptedError.__name__
         return RunInterruptedError("the run was interrupted")
@@ -174,10 +213,6 @@ class NumpySession(Session):
 
 def _closed() -> SessionClosedError:
     return SessionClosedError("the session is closed")
-
-
-def _spec(name: str, array: Array) -> TensorSpec:
-    return TensorSpec(name=name, dtype=array.dtype.name, shape=array.shape)
 
 
 def _truth(requested: str) -> DelegateTruth:
@@ -244,8 +279,21 @@ def _stateful(description: Description, buffers: _Buffers) -> Kernel:
     return kernel
 
 
-_KERNELS = {"affine": _affine, "permutation": _permutation, "slow": _slow, "stateful": _stateful}
-_NUMBERS = {"affine": ("scale", "offset"), "permutation": (), "slow": (), "stateful": ("step",)}
+def _rows(description: Description, buffers: _Buffers) -> Kernel:
+    permute, y = _permutation(description, buffers), buffers.y
+    rows = np.float32(y.shape[0])
+
+    def kernel() -> None:
+        permute()
+        np.add(y, rows, out=y)
+
+    return kernel
+
+
+_KERNELS = {"affine": _affine, "permutation": _permutation, "rows": _rows, "slow": _slow, "stateful": _stateful}
+_NUMBERS = {"affine": ("scale", "offset"), "permutation": (), "rows": (), "slow": (), "stateful": ("step",)}
+_FIXED = ("slow", "stateful")
+_ORDERED = ("permutation", "rows", "slow")
 
 
 def _parse(model: ModelFile) -> Description:
@@ -270,19 +318,21 @@ def _problem(description: Description) -> str:
         return f"its format is not {FORMAT!r}"
     if not isinstance(kind, str) or kind not in _KERNELS:
         return f"its kind is none of {', '.join(_KERNELS)}"
-    if not _is_shape(shape):
-        return "its shape is no list of one to eight small positive integers"
+    if not _is_shape(shape, dynamic=kind not in _FIXED):
+        return "its shape is no list of one to eight small positive integers, or nulls where its kind allows them"
     if not all(_is_number(description.get(name)) for name in _NUMBERS[kind]):
         return f"a {kind} model needs the numbers {', '.join(_NUMBERS[kind])}"
-    if kind in {"permutation", "slow"} and not _is_order(description.get("order"), cast("list[int]", shape)[-1]):
+    if kind in _ORDERED and not _is_order(description.get("order"), cast("list[int]", shape)[-1]):
         return "its order is no permutation of the last dimension"
     return ""
 
 
-def _is_shape(value: object) -> bool:
+def _is_shape(value: object, *, dynamic: bool) -> bool:
     if not isinstance(value, list) or not 1 <= len(dims := cast("list[object]", value)) <= 8:  # noqa: PLR2004 - as the message says
         return False
-    return all(type(dim) is int and dim > 0 for dim in dims) and math.prod(cast("list[int]", dims)) <= _MOST_ELEMENTS
+    sizes = [1 if dim is None and dynamic else dim for dim in dims[:-1]] + dims[-1:]
+    whole = all(type(size) is int and size > 0 for size in sizes)
+    return whole and math.prod(cast("list[int]", sizes)) <= _MOST_ELEMENTS
 
 
 def _is_number(value: object) -> bool:

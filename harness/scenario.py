@@ -25,6 +25,8 @@ __all__ = [
     "ClientTask",
     "Gate",
     "Input",
+    "KilledJournal",
+    "Memory",
     "Outcome",
     "Point",
     "Scenario",
@@ -86,6 +88,11 @@ class ClientTask(Protocol):
         """Whether the service took the task."""
         ...
 
+    @property
+    def retry_after(self) -> float | None:
+        """The hint of a refusal, in seconds; None without one."""
+        ...
+
     def cancel(self) -> bool:
         """Cancel the future and return its answer; False for a task that was never accepted."""
         ...
@@ -107,6 +114,25 @@ class ClientTask(Protocol):
         """
 
 
+class KilledJournal(Protocol):
+    """A journal of must-finish work as a killed process leaves it, or one that is still written."""
+
+    def references(self) -> tuple[str, ...]:
+        """Those of what was accepted and is not finished, in order of acceptance."""
+        ...
+
+    def after_a_kill(self) -> KilledJournal:
+        """What the next process finds if this one is killed now, in the middle of a line perhaps."""
+        ...
+
+
+class Memory(Protocol):
+    """The memory that a service is told of."""
+
+    def use(self, share: float) -> None:
+        """From now on that share of the limit is in use."""
+
+
 class Subscriber(Protocol):
     """Applies results that are fresh: the service's own, where it has a `subscriber`, else `FreshSubscriber`."""
 
@@ -125,8 +151,8 @@ class ServiceUnderTest(Protocol):
 
     Options are passed on only where they are given and the service declares the capability: `classes` for
     `request_class`, `deadline`, `priority`, `overflow:coalesce` for `key`, `retry-link` for `retry_of`,
-    `overflow:block` for `timeout`, `freshness` for `context`; `drain`, `close-deadline` and `close-reason` for those of
-    `close`.
+    `overflow:block` for `timeout`, `freshness` for `context`, `journal` for `payload_ref`; `drain`, `close-deadline`
+    and `close-reason` for those of `close`.
     """
 
     def submit(
@@ -140,6 +166,7 @@ class ServiceUnderTest(Protocol):
         retry_of: ClientTask | None = None,
         timeout: float | None = None,
         context: int | None = None,
+        payload_ref: str | None = None,
     ) -> ClientTask:
         """Submit; a refusal is an answer, not an error: look at `accepted`. Times are virtual seconds from now."""
         ...
@@ -153,6 +180,12 @@ class ServiceUnderTest(Protocol):
 
     def close(self, *, drain: bool | None = None, deadline: float | None = None, reason: str | None = None) -> None:
         """Close; an option that the service does not take is left out."""
+
+    def drop(self) -> None:
+        """Let go of the service without closing it: what nothing else refers to is collected now. It is not used again.
+
+        Not for a service with a `decode` of its own, which is needed to look at results.
+        """
 
     def counters(self) -> object:
         """The service's own counters; needs the capability `counters`. Not recorded."""
@@ -188,12 +221,21 @@ class Script(Protocol):
         abandoned_limit: int | None = None,
         lazy: bool = False,
         health_check: Callable[[], bool] | None = None,
+        shapes: bool = False,
+        journal: KilledJournal | None = None,
+        memory: Memory | None = None,
+        most_live: int = 2,
+        resident: bool = False,
     ) -> ServiceUnderTest:
         """Build the service with the cell's configuration, or with what is given here.
 
         `fallback` declares that the CPU path will do where the delegate does not start. `classes` are request classes
         by name, `default` among them or not; `ordering` is `fifo`, `priority`, `earliest-deadline` or `fair-share`.
-        `lazy` opens sessions when there is work for them; `health_check` answers for a session in doubt.
+        `lazy` opens sessions when there is work for them; `health_check` answers for a session in doubt. With `shapes`
+        the service takes the shapes of the suite's tasks and what lies between, and plans all but the last ahead.
+        With `memory` it stands behind a gate that admits `most_live` requests while less than 75 % is in use, and none
+        from 90 % on. A script may open another service once it has closed the one before; where both are `resident`
+        they are clients of one model, and may be open at once.
         What a service can be told is said by its capabilities: ask for them with `requires`.
         If the factory raises there is no service: that is recorded, and the script ends here.
         """
@@ -203,8 +245,24 @@ class Script(Protocol):
         """A subscriber to the service's results; needs the capability `freshness`."""
         ...
 
-    def task(self, *, malformed: bool = False) -> Input:
-        """The next task of the suite; `malformed` breaks the contract in a way that the runtime must never see."""
+    def task(self, *, malformed: bool = False, shape: int = 0, oversized: bool = False) -> Input:
+        """The next task of the suite; `malformed` breaks the contract in a way that the runtime must never see.
+
+        In a scenario that requires `dynamic-shapes` there are four tasks each of `shape` 1, the largest, and 2, one in
+        between; an `oversized` input is larger than any that the service is set up for, and malformed in that sense.
+        """
+        ...
+
+    def again(self, task: Input) -> Input:
+        """The same input once more, as another task: `t1` becomes `t1r`. Needed to resume what a kill left."""
+        ...
+
+    def journal(self) -> KilledJournal:
+        """A journal for work that must finish; needs the capability `journal`."""
+        ...
+
+    def memory(self) -> Memory:
+        """A memory that half is used of; needs the capability `memory-gate`."""
         ...
 
     @property
@@ -242,6 +300,7 @@ class Script(Protocol):
         """Inject `fault` at its point (or this one) the nth time that is reached. `racegate list faults` names them.
 
         Only calls of this `session` (`s1` is the first that was opened) and this `task` count, where they are given.
+        One that strikes inside native code must be among the scenario's `arms`.
         `persistent` strikes from then on. With a `probability` each call from then on is drawn, by `seed` and number.
         """
 
@@ -267,7 +326,8 @@ class Scenario:
 
     `exercises` are the invariants whose premise it makes occur: one that never occurred leaves the cell UNKNOWN.
     `requires` are capabilities of the service; without one the scenario is NOT_APPLICABLE. `tasks` is how many
-    distinct inputs it uses.
+    distinct inputs it uses. `arms` are the faults inside native code that its script arms: sessions are then opened
+    through the native fault library, and where that cannot be the scenario is NOT_APPLICABLE.
     """
 
     id: str
@@ -276,6 +336,12 @@ class Scenario:
     requires: tuple[str, ...] = ()
     tasks: int = 4
     native: Literal["atomic", "held"] = "atomic"
+    arms: tuple[str, ...] = ()
+
+    @property
+    def endless(self) -> bool:
+        """Whether its runs are held inside native code by taking minutes, not by a fault that it arms there."""
+        return self.native == "held" and not self.arms
 
     @property
     def source(self) -> str:
@@ -302,6 +368,7 @@ def scenario(
     requires: tuple[str, ...] = (),
     tasks: int = 4,
     native: Literal["atomic", "held"] = "atomic",
+    arms: tuple[str, ...] = (),
 ) -> Callable[[Body], Scenario]: ...
 def scenario(
     body: Body | None = None,
@@ -311,11 +378,14 @@ def scenario(
     requires: tuple[str, ...] = (),
     tasks: int = 4,
     native: Literal["atomic", "held"] = "atomic",
+    arms: tuple[str, ...] = (),
 ) -> Scenario | Callable[[Body], Scenario]:
     """Make a function a scenario; its id is the function's name with hyphens."""
 
     def decorate(body: Body) -> Scenario:
         name = getattr(body, "__name__", "scenario").strip("_").replace("_", "-")
-        return Scenario(id=name, body=body, exercises=exercises, requires=requires, tasks=tasks, native=native)
+        return Scenario(
+            id=name, body=body, exercises=exercises, requires=requires, tasks=tasks, native=native, arms=arms
+        )
 
     return decorate if body is None else decorate(body)

@@ -11,8 +11,10 @@ import msgspec
 from harness.history import Event, Mode
 
 __all__ = [
+    "CapacityRecord",
     "CellResult",
     "Control",
+    "CopyRecord",
     "DelegateRecord",
     "DeviceRecord",
     "Exploration",
@@ -21,10 +23,12 @@ __all__ = [
     "Finding",
     "HarnessRecord",
     "InvariantTally",
+    "Measured",
     "PlacementRecord",
     "RunRecord",
     "RuntimeRecord",
     "ServiceRecord",
+    "SlopeRecord",
     "Stop",
     "SuiteRecord",
     "Verdict",
@@ -74,7 +78,7 @@ class Finding(msgspec.Struct, frozen=True):
     """Something a person should know that is not a violation.
 
     `kind` is one of hidden-state, indistinguishable, nondeterminism, uncontrolled, budget, shared-session, thread-left,
-    thread-died, gate-opened, checker-crashed, unattributed.
+    thread-died, gate-opened, checker-crashed, unattributed, native-library, native-left, native-missed.
     """
 
     kind: str
@@ -149,7 +153,10 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 class CellResult(msgspec.Struct, frozen=True):
-    """One scenario on one target and one service. Digests are sha256 in hex."""
+    """One scenario on one target and one service. Digests are sha256 in hex.
+
+    `next_model_digest` is that of the model that was switched to, where its outputs tell the versions apart.
+    """
 
     scenario: str
     scenario_digest: str
@@ -169,6 +176,7 @@ class CellResult(msgspec.Struct, frozen=True):
     invariants: tuple[InvariantTally, ...] = ()
     failures: tuple[Failure, ...] = ()
     findings: tuple[Finding, ...] = ()
+    next_model_digest: str = ""
 
 
 class Control(msgspec.Struct, frozen=True):
@@ -253,6 +261,54 @@ class ServiceRecord(msgspec.Struct, frozen=True):
     configuration: Mapping[str, bool | int | str]
 
 
+class SlopeRecord(msgspec.Struct, frozen=True):
+    """Picoseconds per byte: the median over rounds, and an interval that holds the true median at 95 % or more."""
+
+    median: int
+    low: int
+    high: int
+    rounds: int
+
+
+class CopyRecord(msgspec.Struct, frozen=True):
+    """What was seen of copies when inputs are handed to the service one way, `submit` or `lease`.
+
+    `statement` is `no explicit copy`, `explicit copy` or `undecided`; `reason` says what decided. The slopes are those
+    of time over size, of the hand-over and of a plain copy, None where nothing could be measured.
+    """
+
+    how: str
+    statement: str
+    reason: str
+    same_handle: bool = False
+    hand_over: SlopeRecord | None = None
+    copy: SlopeRecord | None = None
+    sizes: tuple[int, ...] = ()
+    not_observed: tuple[str, ...] = ()
+
+
+class CapacityRecord(msgspec.Struct, frozen=True):
+    """An estimate in bytes: `weights`, for each live request `base` and `per_unit` times its length, and `reserve`.
+
+    `unit` is what a length counts, `evidence` how the figures were learned.
+    """
+
+    weights: int
+    base: int
+    per_unit: int
+    reserve: int
+    unit: str
+    evidence: str
+    not_observed: tuple[str, ...] = ()
+
+
+class Measured(msgspec.Struct, frozen=True):
+    """What was measured of one service on one target, outside of the executions."""
+
+    copies: tuple[CopyRecord, ...] = ()
+    capacity: CapacityRecord | None = None
+
+
 class SuiteRecord(msgspec.Struct, frozen=True):
     """The suite that chose the scenarios."""
 
@@ -295,6 +351,7 @@ class RunRecord(msgspec.Struct, frozen=True):
     interrupted: bool = False
     previous_receipt: str | None = None
     challenge: str | None = None
+    measured: Measured = Measured()
 
     @property
     def verdict(self) -> Verdict:

@@ -133,9 +133,19 @@ def identity(run: RunRecord) -> Iterator[tuple[str, str]]:
         "service",
         f"{service.name} ({service.kind}), {capacity}, {service.slots} slot(s), overflow {service.overflow}",
     )
+    yield from _measured(run)
     yield "suite", f"{run.suite.id} {run.suite.version}, digest {run_suite_digest(run)}"
     yield "harness", f"racegate {harness.version}, {dirty}, Python {harness.python}"
     yield "receipt", receipt_id(run)
+
+
+def _measured(run: RunRecord) -> Iterator[tuple[str, str]]:
+    """What was measured beside the executions, with what was not."""
+    for copy in run.measured.copies:
+        yield f"copies ({copy.how})", f"{copy.statement}: {copy.reason}; not observed: {', '.join(copy.not_observed)}"
+    if (need := run.measured.capacity) is not None:
+        each = f"{need.base} bytes a live request" + (f" and {need.per_unit} for {need.unit}" if need.per_unit else "")
+        yield "memory", f"{need.weights / 2**20:.1f} MiB and {each}; not observed: {', '.join(need.not_observed)}"
 
 
 def caveats(run: RunRecord, *, signed: bool) -> tuple[str, ...]:
@@ -170,10 +180,16 @@ def _control_caveats(run: RunRecord) -> Iterator[str]:
             )
 
 
+def _knows_versions_by_sessions(cell: CellResult) -> bool:
+    return cell.verdict is Verdict.PASS and "model_switch" in cell.requires and not cell.next_model_digest
+
+
 def _coverage_caveats(run: RunRecord) -> Iterator[str]:
     if skipped := [cell.scenario for cell in run.cells if cell.verdict is Verdict.NOT_APPLICABLE]:
         yield f"NOT APPLICABLE, so not shown: {', '.join(skipped)}."
-    if run.mode == "controlled" and not any(cell.native == "held" for cell in run.cells):
+    if blind := [cell.scenario for cell in run.cells if _knows_versions_by_sessions(cell)]:
+        yield f"ONE MODEL under every version's name, so that outputs do not tell versions apart: {', '.join(blind)}."
+    if run.mode == "controlled" and not any(cell.native == "held" and cell.executions for cell in run.cells):
         yield "Native calls ran one at a time: races inside the runtime's own code were not looked for."
     if alone := [cell.scenario for cell in run.cells if cell.oracle == "alone"]:
         yield f"Expected outputs came from the service alone, which hides what it gets wrong alone: {', '.join(alone)}."

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,13 +13,14 @@ from reports import envelope
 from reports.atomic import write_durably
 from reports.digests import canonical
 from reports.evidence import evidence_files
+from reports.held import new_held_folder, remove_left_over
 from reports.html import html_page
 from reports.junit import junit_xml
 from reports.predicate import predicate, run_suite_digest, statement_bytes
 from reports.receipt_file import RECEIPT_FILE
 from reports.summary import summary
 
-__all__ = ["RunExistsError", "run_files", "suite_lock", "write_run"]
+__all__ = ["RunExistsError", "remove_half_written", "run_files", "suite_lock", "write_run"]
 
 
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}", re.ASCII)
@@ -50,7 +49,8 @@ def write_run(
         files = {name: data, **files}
     target = _target(out, run.run_id)
     out.mkdir(parents=True, exist_ok=True)
-    partial = Path(tempfile.mkdtemp(prefix=f".{run.run_id}.partial-", dir=out))
+    held = new_held_folder(out, f".{run.run_id}.partial-")
+    partial = held.path
     try:
         for name, data in files.items():
             write_durably(partial / name, data)
@@ -62,8 +62,13 @@ def write_run(
             raise _exists(run.run_id) from None
         raise
     finally:
-        shutil.rmtree(partial, ignore_errors=True)
+        held.remove()
     return target
+
+
+def remove_half_written(out: Path) -> int:
+    """Remove what processes that were killed in the middle of `write_run` left. Returns how many runs that were."""
+    return remove_left_over(out, ".*.partial-*")
 
 
 def run_files(run: RunRecord, private_key: Ed25519PrivateKey | None = None) -> dict[str, bytes]:

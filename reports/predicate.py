@@ -4,17 +4,35 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET
 
-from harness.verdict import CellResult, Control, DelegateRecord, DeviceRecord, RunRecord, ServiceRecord, Verdict
+from harness.verdict import (
+    CapacityRecord,
+    CellResult,
+    Control,
+    CopyRecord,
+    DelegateRecord,
+    DeviceRecord,
+    RunRecord,
+    ServiceRecord,
+    SlopeRecord,
+    Verdict,
+)
 from reports import schema
 from reports.digests import canonical, device_fingerprint, exact, suite_digest
 from reports.evidence import evidence_digests
 
 __all__ = ["predicate", "run_suite_digest", "statement", "statement_bytes"]
+
+
+_STATEMENTS: Mapping[str, Literal["no explicit copy", "explicit copy", "undecided"]] = {
+    "no explicit copy": "no explicit copy",
+    "explicit copy": "explicit copy",
+    "undecided": "undecided",
+}
 
 
 def predicate(run: RunRecord) -> dict[str, Any]:
@@ -69,6 +87,8 @@ def _predicate(run: RunRecord) -> schema.Predicate:
         delegate=_delegate(run.delegate),
         device=_device(run.device),
         service=_service(run.service),
+        copies=tuple(_copy(each) for each in run.measured.copies) or UNSET,
+        capacity=UNSET if run.measured.capacity is None else _capacity(run.measured.capacity),
         suite=schema.Suite(id=run.suite.id, version=run.suite.version, digest=run_suite_digest(run)),
         scenarios=tuple(_scenario(cell) for cell in run.cells),
         controls=tuple(_control(control) for control in run.controls),
@@ -139,6 +159,42 @@ def _service(record: ServiceRecord) -> schema.Service:
     )
 
 
+def _copy(record: CopyRecord) -> schema.CopyEntry:
+    return schema.CopyEntry(
+        how=record.how,
+        statement=_STATEMENTS[record.statement],
+        reason=record.reason,
+        same_handle=record.same_handle,
+        hand_over=_slope(record.hand_over),
+        copy=_slope(record.copy),
+        sizes=record.sizes,
+        not_observed=record.not_observed,
+    )
+
+
+def _slope(record: SlopeRecord | None) -> schema.SlopeEntry | msgspec.UnsetType:
+    if record is None:
+        return UNSET
+    return schema.SlopeEntry(
+        median_ps_per_byte=record.median,
+        low_ps_per_byte=record.low,
+        high_ps_per_byte=record.high,
+        rounds=record.rounds,
+    )
+
+
+def _capacity(record: CapacityRecord) -> schema.CapacityEntry:
+    return schema.CapacityEntry(
+        weights_bytes=record.weights,
+        base_bytes=record.base,
+        per_unit_bytes=record.per_unit,
+        reserve_bytes=record.reserve,
+        unit=record.unit,
+        evidence=record.evidence,
+        not_observed=record.not_observed,
+    )
+
+
 def _settings(values: Mapping[str, bool | int | str]) -> dict[str, bool | int | str]:
     return {name: exact(value) for name, value in values.items()}
 
@@ -151,6 +207,7 @@ def _scenario(cell: CellResult) -> schema.ScenarioEntry:
         id=cell.scenario,
         digest=cell.scenario_digest,
         model=cell.model_digest,
+        next_model=cell.next_model_digest or UNSET,
         requires=cell.requires,
         native=cell.native,
         oracle=cell.oracle,

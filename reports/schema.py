@@ -16,7 +16,9 @@ __all__ = [
     "PREDICATE_TYPE",
     "RECEIPT_VERSION",
     "STATEMENT_TYPE",
+    "CapacityEntry",
     "ControlEntry",
+    "CopyEntry",
     "Cpu",
     "Delegate",
     "Device",
@@ -31,6 +33,7 @@ __all__ = [
     "Runtime",
     "ScenarioEntry",
     "Service",
+    "SlopeEntry",
     "Statement",
     "Subject",
     "Suite",
@@ -138,6 +141,40 @@ class Service(Part, frozen=True, kw_only=True):
     configuration: Mapping[str, Setting]
 
 
+class SlopeEntry(Part, frozen=True, kw_only=True):
+    """Picoseconds per byte: the median over rounds, and an interval that holds the true median at 95 % or more."""
+
+    median_ps_per_byte: int
+    low_ps_per_byte: int
+    high_ps_per_byte: int
+    rounds: Count
+
+
+class CopyEntry(Part, frozen=True, kw_only=True):
+    """What handles and times show of copies when inputs are handed over one way; `notObserved` is what they cannot."""
+
+    how: Name
+    statement: Literal["no explicit copy", "explicit copy", "undecided"]
+    reason: Name
+    same_handle: bool
+    hand_over: SlopeEntry | UnsetType = UNSET
+    copy: SlopeEntry | UnsetType = UNSET
+    sizes: tuple[Count, ...]
+    not_observed: tuple[Name, ...]
+
+
+class CapacityEntry(Part, frozen=True, kw_only=True):
+    """The memory that the service needs: weights + for each live request base + perUnit x length, + reserve."""
+
+    weights_bytes: Count
+    base_bytes: Count
+    per_unit_bytes: Count
+    reserve_bytes: Count
+    unit: str
+    evidence: Name
+    not_observed: tuple[Name, ...]
+
+
 class Suite(Part, frozen=True, kw_only=True):
     """The suite; `digest` can be computed again from the scenarios listed."""
 
@@ -179,11 +216,12 @@ class ViolationEntry(Part, frozen=True, kw_only=True):
 
 
 class ScenarioEntry(Part, frozen=True, kw_only=True):
-    """One scenario of the suite, on one model."""
+    """One scenario of the suite, on one model; `next_model` is what it switched to, if outputs tell the two apart."""
 
     id: Name
     digest: Sha256
     model: Sha256
+    next_model: Sha256 | UnsetType = UNSET
     requires: tuple[str, ...]
     native: Literal["atomic", "held"]
     oracle: str
@@ -236,6 +274,8 @@ class Predicate(Part, frozen=True, kw_only=True):
     delegate: Delegate
     device: Device
     service: Service
+    copies: tuple[CopyEntry, ...] | UnsetType = UNSET
+    capacity: CapacityEntry | UnsetType = UNSET
     suite: Suite
     scenarios: tuple[ScenarioEntry, ...]
     controls: tuple[ControlEntry, ...]

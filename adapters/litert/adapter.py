@@ -98,9 +98,23 @@ class _InterpreterAdapter(Adapter):
             interpreter, init_error = _load_external(runtime, model, asked)
         else:
             interpreter, init_error = _load_internal(runtime, model, asked)
-        truth = delegate_truth(interpreter._get_ops_details(), asked.label, init_error)  # noqa: SLF001 - its only account of placement
-        hook = CancellationHook.install(self._native_library(), interpreter)
-        return InterpreterSession(interpreter, self._identity(), truth, hook)
+        session = self._session(interpreter, asked.label, init_error)
+        del interpreter  # whoever keeps an error keeps this frame
+        if isinstance(session, ModelLoadError):
+            raise session
+        return session
+
+    def _session(self, interpreter: Any, label: str, init_error: str | None) -> Session | ModelLoadError:
+        """The session of an interpreter, or what hinders it: as a value, for a traceback would keep the interpreter."""
+        try:
+            operators = interpreter._get_ops_details()  # noqa: SLF001 - its only account of placement
+            truth = delegate_truth(operators, label, init_error)
+            hook = CancellationHook.install(self._native_library(), interpreter)
+            return InterpreterSession(interpreter, self._identity(), truth, hook)
+        except ModelLoadError as error:
+            return error.with_traceback(None)
+        except ValueError as error:  # a damaged model: a tensor's name that is no text
+            return _not_loaded(type(error).__name__)
 
     def _runtime(self) -> Any:
         if problem := self.hindrance():

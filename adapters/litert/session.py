@@ -21,11 +21,14 @@ from adapters.base import (
     RunInterruptedError,
     Session,
     SessionClosedError,
+    Shapes,
     Sharing,
     StagedCall,
     TensorSpec,
     check_inputs,
     check_outputs,
+    check_shapes,
+    shapes_of,
 )
 from adapters.litert.cancellation import CancellationHook
 
@@ -77,7 +80,7 @@ class InterpreterSession(Session):
             self._hook.reset()
         failed: Exception | None = None
         try:
-            self._resize(interpreter, inputs)
+            self._plan(interpreter, shapes_of(inputs))
             for name, index in self._inputs.items():
                 array = inputs[name]
                 interpreter.set_tensor(index, array if array.flags.c_contiguous else array.copy(order="C"))
@@ -115,6 +118,19 @@ class InterpreterSession(Session):
         check_outputs(self.contract, outputs)
         return outputs
 
+    def resize(self, shapes: Shapes) -> None:
+        """Resize the input tensors and allocate: the interpreter has one plan at a time."""
+        interpreter = self._open()
+        check_shapes(self.contract, shapes)
+        failed: Exception | None = None
+        try:
+            self._plan(interpreter, shapes)
+        except (RuntimeError, ValueError, MemoryError) as error:
+            failed = error.with_traceback(None)
+        del interpreter  # as above
+        if failed is not None:
+            raise self._failure(failed, "resize")
+
     def interrupt(self) -> None:
         """End the call in flight before its next node, where the runtime exports a hook for that."""
         if self._hook is None:
@@ -142,16 +158,16 @@ class InterpreterSession(Session):
             raise SessionClosedError(message)
         return interpreter
 
-    def _resize(self, interpreter: Any, inputs: Arrays) -> None:
-        changed = [name for name, shape in self._shapes.items() if inputs[name].shape != shape]
+    def _plan(self, interpreter: Any, shapes: Shapes) -> None:
+        changed = [name for name, shape in self._shapes.items() if shapes[name] != shape]
         if not changed:
             return
         for name in changed:
             self._shapes[name] = None  # unknown until the allocation has worked: a failed one is tried again
-            interpreter.resize_tensor_input(self._inputs[name], list(inputs[name].shape))
+            interpreter.resize_tensor_input(self._inputs[name], list(shapes[name]))
         interpreter.allocate_tensors()
         for name in changed:
-            self._shapes[name] = inputs[name].shape
+            self._shapes[name] = shapes[name]
 
     def _failure(self, error: Exception, step: str) -> AdapterError:
         """Say what a failure was. The runtime's text holds every earlier one's too: only what is new is looked at."""

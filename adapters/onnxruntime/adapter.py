@@ -23,10 +23,13 @@ from typing import Any, ClassVar, NoReturn
 
 from adapters.base import (
     Adapter,
+    AdapterError,
     Availability,
     DelegateInitError,
+    DelegateTruth,
     ModelFile,
     ModelLoadError,
+    OptionError,
     Options,
     Session,
     UnavailableError,
@@ -73,8 +76,12 @@ class OnnxRuntimeAdapter(Adapter):
         asked = _Asked(delegate, options)
         ort = _runtime()
         native, init_error = _load(ort, model, asked)
-        session = BoundSession if asked.io_binding else RunSession
-        return session(ort, native, delegate_truth(native, delegate, init_error))
+        kind = BoundSession if asked.io_binding else RunSession
+        session = _session(ort, native, kind, delegate_truth(native, delegate, init_error))
+        del native  # whoever keeps an error keeps this frame
+        if isinstance(session, AdapterError):
+            raise session
+        return session
 
 
 class _Asked:
@@ -104,6 +111,16 @@ def _runtime() -> Any:
         message = "onnxruntime is not installed"
         raise UnavailableError(message)
     return ort
+
+
+def _session(
+    ort: Any, native: Any, kind: type[BoundSession | RunSession], truth: DelegateTruth
+) -> Session | AdapterError:
+    """The session of a native one, or what hinders it: as a value, for a traceback would keep the native one."""
+    try:
+        return kind(ort, native, truth)
+    except (ModelLoadError, OptionError) as error:
+        return error.with_traceback(None)
 
 
 def _load(ort: Any, model: ModelFile, asked: _Asked) -> tuple[Any, str | None]:

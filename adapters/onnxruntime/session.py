@@ -18,12 +18,16 @@ from adapters.base import (
     OptionError,
     RunError,
     RunInterruptedError,
+    Scope,
     Session,
     SessionClosedError,
+    Shapes,
     Sharing,
     StagedCall,
     check_inputs,
     check_outputs,
+    check_shapes,
+    shapes_of,
 )
 from adapters.onnxruntime.truth import runtime_identity, tensor_spec
 
@@ -82,7 +86,9 @@ class _OrtSession(Session):
         if options.terminate and "terminate flag" in str(error):
             failure = RunInterruptedError("the run was interrupted")
         else:
-            failure = RunError(f"the run failed: {type(error).__name__}")
+            kind = type(error).__name__
+            # A failure of the execution provider itself, as of a lost device, leaves the session unusable.
+            failure = RunError(f"the run failed: {kind}", scope=Scope.CONTEXT if kind == "EPFail" else None, code=kind)
         self._last_error = type(failure).__name__
         # The caller raises it: a frame that names the error it raises is a cycle, and what it holds outlives `close`.
         return failure
@@ -174,12 +180,17 @@ class BoundSession(_OrtSession):
         """Check the inputs and write them into the bound buffers."""
         self.open_native()
         check_inputs(self.contract, inputs)
-        if any(name not in self._buffers or self._buffers[name].shape != inputs[name].shape for name in inputs):
-            self._allocate(inputs)
+        self._plan(shapes_of(inputs))
         for name, array in inputs.items():
             self._buffers[name][...] = array
         self._live.clear()
         self._options = self.begin()
+
+    def resize(self, shapes: Shapes) -> None:
+        """Bind buffers of these shapes; the runtime plans the rest inside the run."""
+        self.open_native()
+        check_shapes(self.contract, shapes)
+        self._plan(shapes)
 
     def invoke(self) -> None:
         """Run on what the buffers hold now."""
@@ -216,9 +227,13 @@ class BoundSession(_OrtSession):
         self._binding = None
         super().close()
 
-    def _allocate(self, inputs: Arrays) -> None:
+    def _plan(self, shapes: Shapes) -> None:
+        if any(name not in self._buffers or self._buffers[name].shape != shape for name, shape in shapes.items()):
+            self._allocate(shapes)
+
+    def _allocate(self, shapes: Shapes) -> None:
         """Bind new buffers for these input shapes. The runtime allocates an output whose shape is not known before."""
-        self._buffers = {spec.name: np.zeros(inputs[spec.name].shape, spec.dtype) for spec in self.contract.inputs}
+        self._buffers = {spec.name: np.zeros(shapes[spec.name], spec.dtype) for spec in self.contract.inputs}
         for spec in self.contract.inputs:
             self._binding.bind_input(*_place(spec.name, self._buffers[spec.name]))
         for spec in self.contract.outputs:

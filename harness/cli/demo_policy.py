@@ -11,6 +11,7 @@ import msgspec
 
 from harness.invariants.catalogue import CATALOGUE
 from harness.suite.plan import Plan, ServiceSpec, TargetSpec
+from scenarios.catalogue import SCENARIOS
 
 if TYPE_CHECKING:
     from adapters.base import ModelFile
@@ -70,11 +71,17 @@ def _require(plan: Plan, asked: Asked, service: ServiceSpec, device_class: str) 
         f"device_class = {_text(device_class)}",
         f"service = {{ kind = {_text(service.name)}, capacity = {service.capacity}, slots = {service.slots} }}",
         f"suite = {{ id = {_text(plan.suite.id)} }}",
-        f"scenarios = [{', '.join(map(_text, plan.scenarios))}]",
+        f"scenarios = [{', '.join(map(_text, _for_every_model(plan)))}]",
         'capabilities = ["drain", "fallback", "overflow:reject", "running_cancel"]',
         f"invariants = [{', '.join(map(_text, CATALOGUE))}]",
         f"min_executions_per_scenario = {plan.budget.executions}",
     ]
+
+
+def _for_every_model(plan: Plan) -> list[str]:
+    """The scenarios that a policy can name: those in which shapes change apply to some of the demo's models alone."""
+    known = {name: SCENARIOS[name].requires for name in plan.scenarios if name in SCENARIOS}
+    return [name for name in plan.scenarios if "dynamic-shapes" not in known.get(name, ())]
 
 
 def _text(value: str) -> str:

@@ -73,7 +73,7 @@ def execute(args: argparse.Namespace) -> int:
         written = run_and_write(prepared, args.out, None, switch, jobs=args.jobs or 2, workers=args.jobs or 0)
     for item in written:
         _say_extent(item)
-    return exit_code((item.record for item in written), interrupted=switch.pulled)
+    return exit_code((item.record for item in written), interrupted=switch.pulled, left_out=bool(prepared.left_out))
 
 
 def _budget(args: argparse.Namespace) -> Budget:

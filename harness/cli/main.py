@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from harness.cli.output import UsageError, complain, say
+from harness.cli.output import IncompleteError, UsageError, complain, say
 
 __all__ = ["COMMANDS", "DEFECT", "UNDECIDED", "USAGE", "main"]
 
@@ -50,6 +50,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UsageError as error:
         complain(str(error))
         return USAGE
+    except IncompleteError as error:
+        complain(str(error))
+        return UNDECIDED
     except KeyboardInterrupt:
         complain("interrupted")
         return UNDECIDED

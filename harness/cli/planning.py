@@ -17,8 +17,8 @@ from harness.execution.arming import arming_of
 from harness.faults.catalogue import FAMILIES
 from harness.faults.plan import check_arming
 from harness.invariants.catalogue import CATALOGUE
-from harness.models.errors import ModelError
-from harness.models.reference import resolve
+from harness.models.errors import ModelError, UnusableModelError
+from harness.models.reference import next_version, resolve
 from harness.models.registry import adapter_names, load_adapter
 from harness.suite.fault_text import parse_fault
 from harness.suite.file import ControlEntry, SuiteError, SuiteFile, load_release, load_suite
@@ -51,6 +51,8 @@ class Wishes:
     capacity: int | None = None
     slots: int | None = None
     seed: int | None = None
+    resumed_seed: int | None = None
+    """The seed of the run to be finished, where neither the command line nor the suite gives one."""
     executions: int | None = None
     exploration: Budget | None = None
     """Replaces the suite's budget for the cells, not for the controls."""
@@ -62,12 +64,16 @@ class Wishes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A plan that can be run. `notes` are lines for the user; `proves_nothing`: no runtime is installed."""
+    """A plan that can be run. `notes` are lines for the user; `proves_nothing`: no runtime is installed.
+
+    `left_out` has a line for each target that was asked for and is not in the plan, because its model file is no model.
+    """
 
     plan: Plan
     materials: dict[str, Materials]
     notes: tuple[str, ...]
     proves_nothing: bool
+    left_out: tuple[str, ...] = ()
 
 
 def prepare(wishes: Wishes, switch: StopSwitch) -> Prepared:
@@ -79,14 +85,14 @@ def prepare(wishes: Wishes, switch: StopSwitch) -> Prepared:
         targets, notes, proves_nothing = _targets(wishes, suite, switch, hang_after_s)
         targets = _with_model(targets, wishes.model, explicit=bool(wishes.targets or suite.targets))
         controls = tuple(_control(entry, suite, wishes) for entry in suite.controls)
-        materials = {target.name: _materials(target, controls) for target in targets}
+        materials, left_out = _materials_of_all(targets, controls)
         faults = (*suite.faults, *map(parse_fault, wishes.faults))
     except (SuiteError, ModelError) as error:
         raise UsageError(str(error)) from error
     seed = _seed(wishes, suite)
     plan = Plan(
         suite=SuiteRecord(suite.id, suite.version),
-        targets=tuple(_portable(target) for target in targets),
+        targets=tuple(_portable(target) for target in targets if target.name in materials),
         services=_services(wishes, suite),
         scenarios=scenarios,
         controls=controls,
@@ -96,7 +102,7 @@ def prepare(wishes: Wishes, switch: StopSwitch) -> Prepared:
         hang_after_s=hang_after_s,
         challenge=wishes.challenge or None,
     )
-    return Prepared(plan=plan, materials=materials, notes=notes, proves_nothing=proves_nothing)
+    return Prepared(plan=plan, materials=materials, notes=notes, proves_nothing=proves_nothing, left_out=left_out)
 
 
 def _targets(
@@ -145,7 +151,7 @@ def _with_model(targets: Sequence[TargetSpec], model: str, *, explicit: bool) ->
         message = f"no target here reads {PurePosixPath(model).name!r}: {', '.join(target.name for target in targets)}"
         raise UsageError(message)
     replaced = (
-        msgspec.structs.replace(target, model=model) if target.name in reads else target
+        msgspec.structs.replace(target, model=model, next_model="") if target.name in reads else target
         for target in targets
         if explicit or target.name in reads
     )
@@ -157,11 +163,17 @@ def _portable(target: TargetSpec) -> TargetSpec:
     library = target.delegate.removeprefix(_EXTERNAL)
     if library != target.delegate and not target.command:  # with a command the path is another machine's
         target = msgspec.structs.replace(target, delegate=f"{_EXTERNAL}{Path(os.path.relpath(library)).as_posix()}")
-    if target.model.startswith(("builtin:", "pkg:")):
-        return target
-    path = Path(target.model).resolve()
+    return msgspec.structs.replace(
+        target, model=_portable_model(target.model), next_model=_portable_model(target.next_model)
+    )
+
+
+def _portable_model(reference: str) -> str:
+    if not reference or reference.startswith(("builtin:", "pkg:")):
+        return reference
+    path = Path(reference).resolve()
     inside = path.is_relative_to(Path.cwd())
-    return msgspec.structs.replace(target, model=path.relative_to(Path.cwd()).as_posix() if inside else path.name)
+    return path.relative_to(Path.cwd()).as_posix() if inside else path.name
 
 
 def _services(wishes: Wishes, suite: SuiteFile) -> tuple[ServiceSpec, ...]:
@@ -228,7 +240,7 @@ def _budget(suite: SuiteFile, wishes: Wishes) -> Budget:
 
 def _seed(wishes: Wishes, suite: SuiteFile) -> int:
     """Fresh by default, because a second look should see other schedules; the receipt records it."""
-    for seed in (wishes.seed, suite.seed):
+    for seed in (wishes.seed, suite.seed, wishes.resumed_seed):
         if seed is not None:
             if not 0 <= seed < 2**63:
                 message = "--seed must be between 0 and 2**63 - 1"
@@ -237,10 +249,33 @@ def _seed(wishes: Wishes, suite: SuiteFile) -> int:
     return secrets.randbits(31)
 
 
+def _materials_of_all(
+    targets: Sequence[TargetSpec], controls: Sequence[ControlSpec]
+) -> tuple[dict[str, Materials], tuple[str, ...]]:
+    """The materials by target, and a line for each target whose model file is no model. Raises ModelError.
+
+    The others go on without it; where none is left there is nothing to run, and that is the user's to mend.
+    """
+    materials: dict[str, Materials] = {}
+    unusable: list[tuple[TargetSpec, UnusableModelError]] = []
+    for target in targets:
+        try:
+            materials[target.name] = _materials(target, controls)
+        except UnusableModelError as error:
+            unusable.append((target, error))
+    if unusable and not materials:
+        raise unusable[0][1]
+    return materials, tuple(f"target {target.name} is not run: {error}" for target, error in unusable)
+
+
 def _materials(target: TargetSpec, controls: Sequence[ControlSpec]) -> Materials:
     adapter: Adapter = load_adapter(target.adapter)
     wanted = {spec.model for spec in controls if not spec.adapters or target.adapter in spec.adapters}
     models: dict[str, ModelFile] = {reference: resolve(reference, adapter.suffixes) for reference in sorted(wanted)}
+    following = target.next_model or next_version(target.model)
     return Materials(
-        model=resolve(target.model, adapter.suffixes), controls=models, shared_state=adapter.shared_state_options
+        model=resolve(target.model, adapter.suffixes),
+        next_model=resolve(following, adapter.suffixes) if following else None,
+        controls=models,
+        shared_state=adapter.shared_state_options,
     )

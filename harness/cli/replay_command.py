@@ -13,7 +13,7 @@ from harness.cli.output import UsageError, complain, say
 from harness.cli.stopping import stopping
 from harness.execution.replay import ReplayReport
 from harness.models.errors import ModelError
-from harness.models.reference import resolve
+from harness.models.reference import next_version, resolve
 from harness.schedule import Schedule, TokenError, parse_token
 from harness.suite.plan import instrumented_packages
 from harness.suite.select import is_file_reference
@@ -134,6 +134,23 @@ def _model(found: CellFile, given: str) -> ModelFile:
     return model
 
 
+def _next_model(found: CellFile) -> ModelFile | None:
+    """The model that the cell switched to, None where it did not."""
+    wanted = found.expectations.next_digest
+    if not wanted:
+        return None
+    reference = found.cell.target.next_model or next_version(found.cell.target.model)
+    try:
+        model = resolve(reference, (found.model_suffix,))
+    except ModelError as error:
+        message = f"{error} (the model that was switched to; a path is relative to the folder the run started in)"
+        raise UsageError(message) from error
+    if model.digest != wanted:
+        message = f"{model.name} is not what was switched to in that run: {model.digest[:12]}, not {wanted[:12]}"
+        raise UsageError(message)
+    return model
+
+
 def _replay(
     found: CellFile, model: ModelFile, schedule: Schedule, args: argparse.Namespace, switch: StopSwitch
 ) -> ReplayReport | Refusal:
@@ -144,9 +161,10 @@ def _replay(
         with staff.borrowed("cells") as worker:
             if not isinstance(worker, Worker):
                 return worker
-            refusal = send_model(worker, model)
-            if refusal is not None:
-                return refusal
+            for each in (model, _next_model(found)):
+                refusal = None if each is None else send_model(worker, each)
+                if refusal is not None:
+                    return refusal
             params = ReplayParams(found.cell, found.expectations, schedule, args.times)
             return worker.ask("replay", params, ReplayReport)
     except WorkerStartError as error:

@@ -22,43 +22,45 @@ class _Thing:
 
     __slots__ = ("before", "group", "keep", "latest")
 
-    def __init__(self, keep: object) -> None:
+    def __init__(self, keep: object, group: str) -> None:
         self.keep = keep
         self.before = 0
-        self.group = ""
+        self.group = group
         self.latest = 0
 
 
 class Causality:
-    """Hashes the causal past of each thread of one execution."""
+    """Hashes the causal past of each thread of one execution, which stands in the thread's `past`."""
 
     def __init__(self) -> None:
         self._things: dict[tuple[int, str], _Thing] = {}
-        self.of_thread: dict[int, int] = {}
+        self._threads: list[Controlled] = []
 
     def started(self, child: Controlled, parent: Controlled | None) -> None:
         """A thread begins with its parent's past; its number among the parent's children is part of that past."""
-        past = 0 if parent is None else self.of_thread[parent.number]
-        self.of_thread[child.number] = hash((past, "child"))
+        past = 0 if parent is None else parent.past
+        child.past = hash((past, "child"))
+        self._threads.append(child)
         if parent is not None:
-            self.of_thread[parent.number] = hash((past, "parent"))
+            parent.past = hash((past, "parent"))
 
     def access(self, thread: Controlled, what: object, name: str, group: str) -> None:
         """A thread accesses a thing: an object, or one named part of it. Accesses of one group commute.
 
         Those of the group "" (writes) do not commute with each other either.
         """
-        key = (id(what), name)
+        key = id(what), name
         thing = self._things.get(key)
         if thing is None:
-            thing = self._things[key] = _Thing(what)
-        if group != thing.group or not group:
+            thing = self._things[key] = _Thing(what, group)
+        elif not group or group != thing.group:
             thing.before = hash((thing.before, thing.latest))
             thing.group, thing.latest = group, 0
-        past = hash((self.of_thread[thread.number], thing.before))
+        thread.past = past = hash((thread.past, thing.before))
         thing.latest ^= past
-        self.of_thread[thread.number] = past
 
     def signature(self, by: Controlled | None) -> int:
         """The signature of the state, with the thread that could go on without a preemption."""
-        return hash((tuple(sorted(self.of_thread.values())), 0 if by is None else self.of_thread[by.number]))
+        pasts = [thread.past for thread in self._threads]
+        pasts.sort()
+        return hash((tuple(pasts), 0 if by is None else by.past))

@@ -13,6 +13,7 @@ from typing import Any
 from harness.engine.carriers.carrier import Baton, Carriers
 from harness.engine.causality import Causality
 from harness.engine.happens_before import SyncLog
+from harness.engine.real import in_turn
 from harness.engine.strategies.scripted import default_choice, position
 from harness.engine.strategies.strategy import Chooser
 from harness.engine.threads import CONTROLLED, Controlled, ExecutionAbortedError, State
@@ -43,7 +44,8 @@ class Scheduler:
     `limit` ends an execution that has more points than that (`out_of_budget` is then set).
 
     Where nothing is observed for long, the kernel chooses in the strategy's place, whoever ran longest ago: no thread
-    is starved by one that polls (`was_fair` is then set). Who goes on all the same is `spinning`, and at rest.
+    is starved by one that polls (`was_fair` is then set). Who goes on all the same is `spinning`, and at rest
+    `rest_after` so many steps.
     `releases_decide`: there is a decision point before each release of a lock, too. Who waits for a lock cannot tell a
     release from one a moment later; who tries it, for a time or not at all, can, and sets `holding_shows`.
     `on_switch` is called on the thread that gives the token up, with that thread and the next one.
@@ -55,6 +57,7 @@ class Scheduler:
     now_ns = 0
     idle_wakes = 0
     services_started = 0
+    rest_after = QUIET_UNTIL_REST
     at_statements = False
     releases_decide = True
     holding_shows = False
@@ -177,14 +180,14 @@ class Scheduler:
         if self.out_of_budget or self.steps > self._step_limit or self.points > self._limit:
             self._give_up(me)
         quiet = self.steps - self._quiet_since
-        if quiet >= QUIET_UNTIL_REST:
+        if quiet >= self.rest_after:
             self._rest(me)
         elif quiet >= QUIET_UNTIL_FAIR:
             self._fair = self.was_fair = True
         self._set_alert()
 
     def _set_alert(self) -> None:
-        quiet = self._quiet_since + (QUIET_UNTIL_REST if self._fair else QUIET_UNTIL_FAIR)
+        quiet = self._quiet_since + (self.rest_after if self._fair else QUIET_UNTIL_FAIR)
         self._alert = min(quiet, self.steps + 1 + max(0, self._limit - self.points), self._step_limit + 1)
 
     def _rest(self, me: Controlled) -> None:
@@ -355,20 +358,24 @@ class Scheduler:
 
     # -- native calls that are held -----------------------------------------------------------------------------------
 
-    def native(self, me: Controlled, call: Callable[[], object]) -> None:
+    def native(self, me: Controlled, call: Callable[[], object], entered: Callable[[], object] | None = None) -> None:
         """Make a native call without the token: others go on while it is in flight, and its end is a decision.
 
         The end can be chosen after `expect_return`; the token then waits for the call in real time. A call that
         ends unasked, when nobody else can move, makes the execution depend on real time (`real_time_mattered`).
+        With `entered` it never does: it is parked in native code, and nobody moves before `entered` has returned.
         """
         me.state = State.NATIVE
         self._ready.remove(me)
-        self._native.append(me)
+        if entered is None:
+            self._native.append(me)
         me.steps += 1
-        chosen = self._next(me)
-        self._running = chosen
-        if chosen is not me and chosen is not None:
-            chosen.baton.pass_on()
+        chosen = self._running = self._next(me)
+        baton = self._control if chosen is None else chosen.baton
+        if entered is not None:
+            in_turn(entered, baton.pass_on)  # this thread will be inside native code
+        elif chosen is not me:
+            baton.pass_on()
         try:
             call()
         finally:
@@ -379,8 +386,8 @@ class Scheduler:
 
     def expect_return(self, thread: Controlled) -> None:
         """The harness has made this thread's native call end: its return can be chosen from now on."""
-        if thread in self._native:
-            self._native.remove(thread)
+        if thread.state is State.NATIVE:
+            self._native = [each for each in self._native if each is not thread]
             thread.state = State.READY
             self._ready.append(thread)
 

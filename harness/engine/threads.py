@@ -34,7 +34,7 @@ class Controlled:
 
     __slots__ = (
         "aborted", "baton", "body", "daemon", "deadline_ns", "died_of", "fired", "ident", "in_call", "joiners",
-        "kernel", "name", "number", "ran_at", "role", "state", "steps", "thread", "waits_for",
+        "kernel", "name", "number", "past", "ran_at", "role", "state", "steps", "thread", "waits_for",
     )  # fmt: skip
 
     def __init__(self, kernel: Scheduler, number: int, name: str, *, role: str, daemon: bool, thread: Any) -> None:
@@ -52,6 +52,7 @@ class Controlled:
         self.in_call = False
         self.steps = 0
         self.ran_at = 0
+        self.past = 0
         self.joiners: list[Controlled] = []
         self.died_of: BaseException | None = None
         self.ident = 0

@@ -7,9 +7,10 @@ import sys
 import time  # noqa: TID251 - a budget may be given in seconds of real time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from hashlib import sha256
 
-from adapters.base import Grain, ModelFile, Sharing
+from adapters.base import Adapter, Contract, Grain, ModelFile, Sharing
 from harness.engine.carriers.carrier import Carriers
 from harness.engine.carriers.cores import choose_core
 from harness.engine.carriers.os_thread import OsThreadCarriers
@@ -21,6 +22,7 @@ from harness.execution.arming import arming_of
 from harness.execution.controlled import Execution, Laboratory
 from harness.execution.decisions import first_difference
 from harness.execution.display import failure_of
+from harness.execution.native_path import HANG, NativePath, NoNativePathError, native_faults
 from harness.execution.services import Factory, load_factory
 from harness.execution.share import MOST_FAILURES, ShareReport, distinct_findings, merge, most_telling
 from harness.execution.shrink import shrink
@@ -30,6 +32,7 @@ from harness.invariants.index import Index
 from harness.invariants.one_task_per_session import shared_sessions
 from harness.models.registry import load_adapter
 from harness.oracle.expectations import Expectations
+from harness.oracle.inputs import is_dynamic
 from harness.scenario import Scenario
 from harness.schedule import Schedule
 from harness.suite.plan import CORE, Cell, Share
@@ -38,6 +41,8 @@ from harness.verdict import CellResult, Exploration, Failure, FaultTally, Findin
 __all__ = ["CellRun", "run_cell", "run_share"]
 
 WHOLE = Share()
+DYNAMIC_SHAPES = "dynamic-shapes"
+"""What a scenario requires of the model, not of the service."""
 
 
 class CellRun:
@@ -47,7 +52,14 @@ class CellRun:
     digits, of the code whose decision points a schedule counts. The laboratory must be closed.
     """
 
-    def __init__(self, cell: Cell, scenario: Scenario, model: ModelFile, expectations: Expectations) -> None:
+    def __init__(
+        self,
+        cell: Cell,
+        scenario: Scenario,
+        model: ModelFile,
+        expectations: Expectations,
+        next_model: ModelFile | None = None,
+    ) -> None:
         if not installed():
             message = (
                 "the primitives are not replaced: call harness.engine.install.install() before anything is imported"
@@ -62,6 +74,7 @@ class CellRun:
         delegate = cell.target.delegate or adapter.default_delegate
         probe = adapter.open(model, delegate, cell.target.options)
         contract, grain = probe.contract, probe.interrupt_grain
+        self.dynamic = is_dynamic(contract)
         self.concurrent_sessions = probe.sharing is Sharing.CONCURRENT_RUN
         probe.close()
         if self.factory.instrumented:
@@ -70,14 +83,12 @@ class CellRun:
         if at_statements and not self.factory.instrumented:
             message = "statement granularity was asked for, but the service's module is not instrumented"
             raise RuntimeError(message)
-        held = self.scenario.native == "held"
-        self.cannot_hold = ""
-        if held and not any(spec.name == ROUNDS for spec in contract.inputs):
-            self.cannot_hold = "runs are held inside native code with builtin:slow"
-        elif held and grain is Grain.NONE:
-            self.cannot_hold = f"{cell.target.adapter} cannot interrupt a run"
-        tasks = CellTasks(contract, expectations, endless=held and not self.cannot_hold)
-        carriers = _carriers("threads" if held else cell.budget.carrier)
+        inside = native_faults((*scenario.arms, *(spec.name for spec in cell.faults)))
+        self.is_held = scenario.native == "held" or HANG in inside
+        self.not_applicable = self._cannot_hold(contract, grain) if scenario.endless else ""
+        native = self._native_path(adapter, model, expectations) if inside else None
+        tasks = CellTasks(contract, expectations, endless=scenario.endless and not self.not_applicable)
+        carriers = _carriers("threads" if self.is_held or inside else cell.budget.carrier)
         self.laboratory = Laboratory(
             self.scenario,
             self.factory,
@@ -88,8 +99,26 @@ class CellRun:
             carriers,
             at_statements=at_statements,
             faults=tuple(arming_of(spec) for spec in cell.faults),
+            native=native,
+            next_model=next_model,
         )
         self.expectations = expectations
+
+    def _cannot_hold(self, contract: Contract, grain: Grain) -> str:
+        if not any(spec.name == ROUNDS for spec in contract.inputs):
+            return "runs are held inside native code with builtin:slow"
+        return f"{self.cell.target.adapter} cannot interrupt a run" if grain is Grain.NONE else ""
+
+    def _native_path(self, adapter: Adapter, model: ModelFile, expectations: Expectations) -> NativePath | None:
+        """The way in for faults inside native code; None, with the reason in `not_applicable`, where there is none."""
+        if self.scenario.endless:
+            self.not_applicable = self.not_applicable or "the scenario's runs are held inside native code already"
+            return None
+        try:
+            return NativePath(adapter, self.cell.target, model, expectations)
+        except NoNativePathError as error:
+            self.not_applicable = str(error)
+            return None
 
     def schedule(self, execution: Execution) -> Schedule:
         """The schedule of one execution, bound to this cell and to the code of service and scenario."""
@@ -112,10 +141,18 @@ def _carriers(kind: str) -> Carriers:
 
 
 def run_cell(
-    cell: Cell, scenario: Scenario, model: ModelFile, expectations: Expectations, progress: Callable[[int], None]
+    cell: Cell,
+    scenario: Scenario,
+    model: ModelFile,
+    expectations: Expectations,
+    progress: Callable[[int], None],
+    next_model: ModelFile | None = None,
 ) -> CellResult:
-    """Explore the cell within its budget. `progress` hears the number of each execution before it begins."""
-    return merge([run_share(cell, scenario, model, expectations, progress)])
+    """Explore the cell within its budget. `progress` hears the number before each execution and each replay of it.
+
+    `next_model` is what a switch goes over to, the one of `expectations.next_digest`.
+    """
+    return merge([run_share(cell, scenario, model, expectations, progress, next_model=next_model)])
 
 
 def run_share(
@@ -125,9 +162,10 @@ def run_share(
     expectations: Expectations,
     progress: Callable[[int], None],
     share: Share = WHOLE,
+    next_model: ModelFile | None = None,
 ) -> ShareReport:
     """Explore one share of the cell: of its executions those that are the share's, at most so many seconds."""
-    run = CellRun(cell, scenario, model, expectations)
+    run = CellRun(cell, scenario, model, expectations, next_model)
     run.laboratory.releases_decide = share.of > 1  # shares must agree on it, and one may learn of it late
     try:
         return _explore(run, progress, share)
@@ -136,16 +174,11 @@ def run_share(
 
 
 def _explore(run: CellRun, progress: Callable[[int], None], share: Share) -> ShareReport:
-    cell, expectations = run.cell, run.expectations
+    cell = run.cell
     tally = _Tally(run)
-    missing = sorted(set(run.scenario.requires) - run.factory.capabilities)
-    if missing:
-        return tally.decided(Verdict.NOT_APPLICABLE, f"the service does not declare {', '.join(missing)}")
-    if run.cannot_hold:
-        return tally.decided(Verdict.NOT_APPLICABLE, run.cannot_hold)
-    if len(expectations.recipes) < 2 * run.scenario.tasks:
-        few = f"the oracle can tell {len(expectations.recipes)} tasks apart, {2 * run.scenario.tasks} are needed"
-        return tally.decided(Verdict.UNKNOWN, expectations.unknown or few)
+    known = _known_before(run)
+    if known is not None:
+        return tally.decided(*known)
     budget = cell.budget
     strategy = make_strategy(
         budget.strategy, cell.seed, budget.bound, share.index, share.of, reduce=run.factory.seen_whole
@@ -153,7 +186,7 @@ def _explore(run: CellRun, progress: Callable[[int], None], share: Share) -> Sha
     tally.bound = strategy.bound
     was_fair = False
     for number in _numbers(strategy, share, cell):
-        progress(number)
+        run.laboratory.on_execution = partial(progress, number)
         common, knew = strategy.common, run.laboratory.releases_decide
         execution = run.laboratory.execute(strategy, number)
         if execution is None:
@@ -167,6 +200,25 @@ def _explore(run: CellRun, progress: Callable[[int], None], share: Share) -> Sha
             break
     tally.repeat_first()
     return tally.report()
+
+
+def _known_before(run: CellRun) -> tuple[Verdict, str] | None:
+    """The verdict that needs no execution, and why, where there is one."""
+    expectations = run.expectations
+    missing = sorted(set(run.scenario.requires) - run.factory.capabilities - {DYNAMIC_SHAPES})
+    if missing:
+        return Verdict.NOT_APPLICABLE, f"the service does not declare {', '.join(missing)}"
+    if DYNAMIC_SHAPES in run.scenario.requires:
+        if not run.dynamic:
+            return Verdict.NOT_APPLICABLE, "the model has no dynamic dimension"
+        if not expectations.shaped:
+            return Verdict.UNKNOWN, "the model did not run on other shapes: give the suite some"
+    if run.not_applicable:
+        return Verdict.NOT_APPLICABLE, run.not_applicable
+    if len(expectations.recipes) < 2 * run.scenario.tasks:
+        few = f"the oracle can tell {len(expectations.recipes)} tasks apart, {2 * run.scenario.tasks} are needed"
+        return Verdict.UNKNOWN, expectations.unknown or few
+    return None
 
 
 def _numbers(strategy: Search, share: Share, cell: Cell) -> Iterator[int]:
@@ -189,7 +241,8 @@ class _Tally:
         self._violated: Counter[str] = Counter()
         self._unknown: dict[str, str] = {}
         self._injected: Counter[str] = Counter()
-        self._findings: tuple[Finding, ...] = ()
+        native = run.laboratory.native
+        self._findings: tuple[Finding, ...] = () if native is None else (native.note,)
         self._failures: list[Failure] = []
         self._executions = 0
         self._points = 0
@@ -293,6 +346,11 @@ class _Tally:
             armed=tuple(fault.name for fault in self._run.cell.faults),
         )
 
+    def _next_model(self) -> str:
+        known = self._run.expectations
+        tells = bool(known.next_answers) and "model_switch" in self._run.scenario.requires
+        return known.next_digest if tells else ""
+
     def _sums(self, verdict: Verdict, reason: str) -> CellResult:
         run = self._run
         unknown = dict(self._unknown)
@@ -310,8 +368,9 @@ class _Tally:
             cell_digest=run.cell.digest,
             requires=run.scenario.requires,
             exercises=run.scenario.exercises,
-            native=run.scenario.native,
+            native="held" if run.is_held else "atomic",
             oracle="reference",
+            next_model_digest=self._next_model(),
             executions=self._executions,
             decision_points=self._points,
             seconds=round(time.monotonic() - self._began, 3),

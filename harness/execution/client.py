@@ -9,6 +9,7 @@ from typing import Any
 
 from adapters.base import Opener
 from harness.engine.threads import current
+from harness.execution.outcomes import outcome_kind, refusal_attrs
 from harness.execution.run_state import RunState
 from harness.execution.submit_options import SubmitOptions
 from harness.execution.subscriber import ControlledSubscriber
@@ -21,21 +22,20 @@ from harness.service.lifecycle import CloseReason
 
 __all__ = ["ControlledClientTask", "ControlledInput", "ControlledService"]
 
-_REFUSALS = frozenset({"full", "closed", "contract", "unhealthy"})
-
 
 class ControlledInput:
     """A task's input before it is submitted: `arrays` are the caller's own and may be overwritten later."""
 
-    def __init__(self, number: int, arrays: dict[str, Any], *, malformed: bool) -> None:
+    def __init__(self, number: int, arrays: dict[str, Any], *, malformed: bool, suffix: str = "") -> None:
         self.number = number
         self.arrays = arrays
         self.malformed = malformed
+        self.suffix = suffix
 
     @property
     def task(self) -> str:
         """The TaskId."""
-        return f"t{self.number + 1}"
+        return f"t{self.number + 1}{self.suffix}"
 
 
 class ControlledClientTask:
@@ -47,6 +47,7 @@ class ControlledClientTask:
         self.task = source.task
         self.future: Any = None
         self.refused_with = ""
+        self.retry_after: float | None = None
         self._left_out = left_out
         self.delivered: str | None = None
         self._value: Any = None
@@ -165,6 +166,8 @@ class ControlledClientTask:
             if self._state.versioned:
                 version = getattr(self.future, "model_version", None)
                 attrs["version"] = version and str(version)
+                if model := self._state.judge.model_of(self._value):
+                    attrs["model"] = model
         elif outcome.kind == "FAILED":
             attrs["error"] = outcome.detail
             attrs["foreign"] = self._names_another_task(str(self._error))
@@ -184,11 +187,11 @@ class ControlledService:
 
     def __init__(self, state: RunState, service: Any, opener: Callable[[str], Opener]) -> None:
         self._state = state
-        self._service = service
+        self._service: Any = service
         self._opener = opener
         self._takes_drain = _takes_drain(service)
         self._encode = getattr(service, "encode", None)
-        self.closes_begun = 0
+        self.is_over = False
 
     @property
     def capacity(self) -> int:
@@ -211,6 +214,7 @@ class ControlledService:
         retry_of: Any = None,
         timeout: float | None = None,
         context: int | None = None,
+        payload_ref: str | None = None,
     ) -> ControlledClientTask:
         """Submit, recorded with the answer."""
         assert isinstance(task, ControlledInput), "a script submits what script.task() gave"
@@ -225,6 +229,7 @@ class ControlledService:
             retry_of=retry_of,
             timeout=timeout,
             context=context,
+            payload_ref=payload_ref,
         )
         handle = ControlledClientTask(state, task)
         state.submitted.append(handle.task)
@@ -246,7 +251,10 @@ class ControlledService:
             future = self._service.submit(arrays, **taken)
         except (Exception, WorkerDeathError) as error:  # noqa: BLE001 - a refusal is data
             handle.refused_with = type(error).__name__
-            recorder.record("submit-end", handle.task, attrs={"call": call, **_refusal(error)})
+            refusal = refusal_attrs(error)
+            if "retry_after_ms" in refusal:
+                handle.retry_after = float(getattr(error, "retry_after", 0))
+            recorder.record("submit-end", handle.task, attrs={"call": call, **refusal})
             return
         end: dict[str, Attr] = {"call": call, "answer": "accepted"}
         if other := recorder.task_of_future.get(id(future)):
@@ -288,7 +296,7 @@ class ControlledService:
             return
         recorder = self._state.recorder
         call = recorder.next_call()
-        self.closes_begun += 1
+        self.is_over = True
         options = self._close_options(drain, deadline, reason)
         begin: dict[str, Attr] = {"call": call, "drain": options.get("drain")}
         if "deadline" in options:
@@ -308,6 +316,14 @@ class ControlledService:
             told = getattr(self._service, "close_reason", None)
             attrs["reason"] = told and str(told)
         recorder.record("service-close-end", attrs=attrs)
+
+    def drop(self) -> None:
+        """Let go of the service."""
+        if self._state.leaves_out("drop"):
+            return
+        self._state.recorder.record("service-dropped")
+        self.is_over = True
+        self._service, self._encode = None, None
 
     def _close_options(self, drain: bool | None, deadline: float | None, reason: str | None) -> dict[str, Any]:  # noqa: FBT001 - an option of the contract
         capabilities = self._state.factory.capabilities
@@ -346,39 +362,6 @@ def _is_outcome(future: Any, error: BaseException) -> bool:
 def _links(link: Any, first: Any) -> bool:
     """Whether a retry's `retry_of` is the first task: its future, or the identity that the service gave it."""
     return link is not None and (link is first or link == getattr(first, "task_id", None))
-
-
-def outcome_kind(error: BaseException) -> str:
-    """EXPIRED or REPLACED where the error says so by its `outcome`, else FAILED."""
-    declared = getattr(error, "outcome", None)
-    return declared if isinstance(declared, str) and declared in {"EXPIRED", "REPLACED"} else "FAILED"
-
-
-def _refusal(error: BaseException) -> dict[str, Attr]:
-    """What `submit-end` says of a refusal."""
-    attrs: dict[str, Attr] = {"answer": "refused", "refusal": refusal_kind(error), "error": type(error).__name__}
-    hint = getattr(error, "retry_after", None)
-    if isinstance(hint, (int, float)):
-        attrs["retry_after_ms"] = round(hint * 1000)
-    return attrs
-
-
-def refusal_kind(error: BaseException) -> str:
-    """What a refusal means: by our service's errors, `queue.Full`, or the `refusal` attribute of a user's own."""
-    declared = getattr(error, "refusal", None)
-    if isinstance(declared, str) and declared in _REFUSALS:
-        return declared
-    names = {kind.__name__ for kind in type(error).__mro__}
-    for name, kind in (
-        ("QueueFullError", "full"),
-        ("Full", "full"),
-        ("ServiceClosedError", "closed"),
-        ("ServiceUnhealthyError", "unhealthy"),
-        ("ContractError", "contract"),
-    ):
-        if name in names:
-            return kind
-    return "unclassified"
 
 
 def _takes_drain(service: Any) -> bool:

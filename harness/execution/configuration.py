@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-from adapters.base import Session
+from adapters.base import Session, Shapes
 from harness.execution.services import Factory
 from harness.history import Attr
 from harness.scenario import ClassOptions
+from harness.service.capacity_estimate import CapacityEstimate
 from harness.service.config import DelegatePolicy, Opening, ServiceConfig
+from harness.service.gated_service import GatedConfig
+from harness.service.journal import Journal
+from harness.service.memory_gate import GateConfig
+from harness.service.memory_source import MemorySource
 from harness.service.observer import Observer
 from harness.service.requests import Ordering, OverflowPolicy, RequestClass
+from harness.service.residency import ResidentConfig, Residents
+from harness.service.shapes import ShapePlan
 
 __all__ = ["FIRST_VERSION", "Setup", "in_ms"]
 
@@ -41,14 +49,22 @@ class Setup:
     abandoned_limit: int | None = None
     lazy: bool = False
     health_check: Callable[[], bool] | None = None
+    shapes: Sequence[Shapes] = ()
+    journal: Journal | None = None
+    memory: MemorySource | None = None
+    most_live: int = 2
+    residents: Residents | None = None
 
     @property
     def declared_capacity(self) -> int:
         """How many accepted tasks may wait, -1 where what a full queue does is not declared."""
         return self.capacity if self.factory.capacity >= 0 else -1
 
-    def config(self, observer: Observer) -> ServiceConfig:
-        """The configuration for the factory; what was not asked for keeps the service's own default."""
+    def config(self, observer: Observer, checked: Callable[[Session, bool], None]) -> ServiceConfig:
+        """The configuration for the factory; what was not asked for keeps the service's own default.
+
+        `checked` hears each answer of the health check.
+        """
         asked: dict[str, Any] = {}
         if self.classes:
             asked["classes"] = tuple(_class(name, options) for name, options in self.classes.items())
@@ -62,10 +78,10 @@ class Setup:
             asked["opening"] = Opening.LAZY
         if self.factory.capabilities.intersection(("freshness", "model_switch")):
             asked["model_version"] = FIRST_VERSION
-        if (check := self.health_check) is not None:
-            asked["health_check"] = _of_any_session(check)
+        asked |= self._extras(checked)
         spec = self.factory.spec
-        return ServiceConfig(
+        make = self._kind_of_config()
+        return make(
             capacity=self.capacity,
             slots=spec.slots,
             delegate=DelegatePolicy.PREFER if self.fallback else DelegatePolicy.REQUIRE,
@@ -73,6 +89,27 @@ class Setup:
             options=spec.options,
             **asked,
         )
+
+    def _kind_of_config(self) -> Callable[..., ServiceConfig]:
+        if self.memory is not None:
+            return partial(GatedConfig, memory=self.memory, gate=self._gate())
+        if self.residents is not None:
+            return partial(ResidentConfig, residents=self.residents, model_key="the model")
+        return ServiceConfig
+
+    def _gate(self) -> GateConfig:
+        # Each look is a new one: virtual time moves by a microsecond with every reading of a clock.
+        return GateConfig(estimate=CapacityEstimate(weights=0, base=1), most_live=self.most_live, period=1e-9)
+
+    def _extras(self, checked: Callable[[Session, bool], None]) -> dict[str, Any]:
+        extras: dict[str, Any] = {}
+        if self.shapes:
+            extras["shapes"] = _between(self.shapes)
+        if self.journal is not None:
+            extras["journal"] = self.journal
+        if (check := self.health_check) is not None:
+            extras["health_check"] = _of_any_session(check, checked)
+        return extras
 
     def attrs(self, call: int) -> dict[str, Attr]:
         """What `service-open-begin` says."""
@@ -85,11 +122,15 @@ class Setup:
             attrs["overflow"] = overflow
         if capabilities.intersection(_ORDERS):
             attrs["order"] = self.ordering or "fifo"
+        if "lifecycle" in capabilities:
+            attrs["lifecycle"] = True
+        if self.health_check is not None:
+            attrs["health_check"] = True
         if self.run_budget is not None:
             attrs["run_budget_ms"] = in_ms(self.run_budget)
         if self.abandoned_limit is not None:
             attrs["abandoned_limit"] = self.abandoned_limit
-        return attrs
+        return attrs | ({"resident": True} if self.residents is not None else {})
 
     def class_attrs(self, name: str) -> dict[str, Attr]:
         """What `request-class` says."""
@@ -125,10 +166,18 @@ class Setup:
         return None if value is None else int(value)
 
 
-def _of_any_session(check: Callable[[], bool]) -> Callable[[Session], bool]:
+def _between(shapes: Sequence[Shapes]) -> ShapePlan:
+    """Take what lies between the smallest and the largest of these; all but the last of them are planned ahead."""
+    least = {name: tuple(map(min, zip(*(each[name] for each in shapes), strict=True))) for name in shapes[0]}
+    most = {name: tuple(map(max, zip(*(each[name] for each in shapes), strict=True))) for name in shapes[0]}
+    return ShapePlan(least=least, most=most, buckets=tuple(dict(each) for each in shapes[:-1]))
+
+
+def _of_any_session(check: Callable[[], bool], checked: Callable[[Session, bool], None]) -> Callable[[Session], bool]:
     def answer(session: Session) -> bool:
-        del session
-        return check()
+        sound = check()
+        checked(session, sound)
+        return sound
 
     return answer
 

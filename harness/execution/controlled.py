@@ -6,21 +6,24 @@ import gc
 import logging
 import threading  # noqa: TID251 - the script is a thread
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from adapters.base import Adapter, ModelFile, Opener
+from adapters.base import Adapter, ModelFile, Opener, Session
 from harness.engine.carriers.carrier import Carriers
 from harness.engine.causality import Causality
 from harness.engine.install import reset_names
 from harness.engine.kernel import Kernel
 from harness.engine.primitives.thread import start_controlled
+from harness.engine.scheduler import QUIET_UNTIL_REST
 from harness.engine.strategies.replay import Replay
 from harness.engine.strategies.strategy import Strategy
 from harness.engine.threads import Controlled
 from harness.execution.at_rest import AtRest, note_stuck
 from harness.execution.decisions import Decided, DecisionLog
 from harness.execution.gates import ControlledGates
+from harness.execution.native_path import NativePath
 from harness.execution.run_state import RunState, Step
 from harness.execution.script import ControlledScript, ServiceNotOpenedError
 from harness.execution.services import Factory
@@ -36,7 +39,7 @@ from harness.schedule import Schedule
 from harness.suite.plan import TargetSpec
 from harness.verdict import Finding
 
-__all__ = ["Execution", "Laboratory"]
+__all__ = ["Execution", "Laboratory", "is_next"]
 
 _ROOT_LOGGER = logging.getLogger()
 COLLECT_EVERY = 64
@@ -70,9 +73,10 @@ class Execution:
 class Laboratory:
     """Runs executions of one cell, one after the other, on one thread that is not controlled.
 
-    `faults` are armed at the beginning of each.
+    `faults` are armed at the beginning of each. `native` opens sessions where a fault may strike inside native code.
     `releases_decide` (see the scheduler) is set by the first execution that shows whether a lock is held: a search must
-    start over then, and what is recorded from then on must be replayed with it.
+    start over then, and what is recorded from then on must be replayed with it. `on_execution` is called before each
+    execution, a replay too: whoever waits for the cell hears that it goes on.
     """
 
     def __init__(
@@ -87,8 +91,12 @@ class Laboratory:
         *,
         at_statements: bool = False,
         faults: Sequence[Arming] = (),
+        native: NativePath | None = None,
+        next_model: ModelFile | None = None,
     ) -> None:
         self.faults = faults
+        self._next_model = next_model
+        self.native = native
         self._scenario = scenario
         self._factory = factory
         self._tasks = tasks
@@ -99,6 +107,7 @@ class Laboratory:
         self._since_collection = 0
         self._at_statements = at_statements
         self.releases_decide = False
+        self.on_execution: Callable[[], None] | None = None
         gc.collect()
         gc.freeze()  # a collection then looks at what executions made, not at every module of the process
 
@@ -108,18 +117,23 @@ class Laboratory:
         number: int,
         tracer: Tracer | None = None,
         leave_out: Iterable[tuple[int, int]] = (),
+        rest_after: int = QUIET_UNTIL_REST,
     ) -> Execution | None:
         """Run execution `number` under a strategy; None when the strategy has none left.
 
-        `leave_out` are steps of the script that it does not make: see `harness.schedule.Schedule`.
+        `leave_out` are steps of the script that it does not make: see `harness.schedule.Schedule`. `rest_after`: see
+        the scheduler.
         """
         if not strategy.begin(number):
             return None
+        if self.on_execution is not None:
+            self.on_execution()
         reset_names()
         _ROOT_LOGGER.setLevel(_ROOT_LOGGER.level)  # drops what loggers cache: the first use of one takes a lock more
         log = DecisionLog(strategy)
         kernel = Kernel(self._carriers, log)
         kernel.at_statements = self._at_statements
+        kernel.rest_after = rest_after
         kernel.releases_decide = self.releases_decide
         if strategy.tracks_causality:
             kernel.causality = Causality()
@@ -150,13 +164,22 @@ class Laboratory:
     ) -> tuple[RunState, ControlledScript]:
         """The script of one execution and the state it works on."""
         state = RunState(recorder, seam, self._tasks, self._factory, leave_out)
-        delegate = self._target.delegate or self._adapter.default_delegate
         state.versioned = bool({"freshness", "model_switch"}.intersection(self._scenario.requires))
 
         def opener(version: str) -> Opener:
-            return seam.opener(self._adapter, self._model, delegate, self._target.options, version)
+            following = self._next_model if is_next(version) and self.native is None else None
+            opening = partial(self._open, self._model if following is None else following)
+            return seam.opener(opening, version, is_next=following is not None)
 
         return state, ControlledScript(state, gates, faults, opener)
+
+    def _open(self, model: ModelFile, fallback: bool) -> Session:  # noqa: FBT001 - what an opener was asked for
+        """Open a real session."""
+        adapter, target = self._adapter, self._target
+        if self.native is not None and not fallback:
+            return self.native.open(model)
+        delegate = adapter.cpu_delegate if fallback else target.delegate or adapter.default_delegate
+        return adapter.open(model, delegate, target.options)
 
     def close(self) -> None:
         """End the carriers."""
@@ -182,6 +205,12 @@ class Laboratory:
         return self._scenario
 
 
+def is_next(version: str) -> bool:
+    """Whether sessions of this version are of the next model: `v2`, `v4` and so on are; the first opener's are not."""
+    number = version.removeprefix("v")
+    return number.isdecimal() and int(number) % 2 == 0
+
+
 class _Run:
     """The moving parts of one execution."""
 
@@ -197,7 +226,9 @@ class _Run:
         self._log = log
         self._tracer = tracer
         self._body = laboratory.scenario.body
-        held = laboratory.scenario.native == "held"
+        held = laboratory.scenario.endless
+        self._native = laboratory.native
+        self._strikes = None if self._native is None else self._native.strikes()
         if tracer is None:
             world = ControlledWorld(kernel, held=held)
         else:
@@ -209,7 +240,7 @@ class _Run:
         for arming in laboratory.faults:
             self._faults.arm(arming, by_scenario=False)
         self._not_opened = ""
-        self._seam = Seam(world, self._recorder, self._gates, self._faults)
+        self._seam = Seam(world, self._recorder, self._gates, self._faults, self._strikes)
         self._state, self._script = laboratory.script(self._seam, self._recorder, self._gates, self._faults, leave_out)
 
     def execute(self) -> Execution:
@@ -223,14 +254,19 @@ class _Run:
             self._recorder.record("quiescent")
             self._start("sweep", self._sweep)
             kernel.go()
+        if self._strikes is not None:
+            self._recorder.record("native-counters", attrs=self._strikes.attrs())
         findings = self._findings(at_rest)
         history = self._recorder.history("controlled")
         threads = tuple(thread.name for thread in kernel.threads)
+        self._gates.end_all()
         clean = kernel.abort_rest()
         if clean:
             for session in self._seam.sessions:
                 session.release_for_harness()
             kernel.forget()
+            if self._native is not None and self._strikes is not None:
+                findings = (*findings, *self._native.left(self._strikes))
         return Execution(
             history=history,
             choices=tuple(kernel.choices),

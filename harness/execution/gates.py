@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from harness.engine import real
 from harness.engine.threads import Controlled, current
 from harness.execution.world import ControlledWorld
+from harness.history import Attr
+from harness.observe.native import Parked
 from harness.observe.recorder import Recorder
 
 __all__ = ["ControlledGates"]
+
+RETURN_SECONDS = 90.0
+"""Real time in which a native call returns once it is let go."""
 
 
 class ControlledGate:
@@ -71,6 +79,42 @@ class _Hang:
         self._thread.kernel.wake(self._thread)
 
 
+class _NativeHang:
+    """A call that is parked inside native code. No interrupt reaches it there."""
+
+    point = "invoke"
+    interruptible = False
+
+    def __init__(self, thread: Controlled, session: str, parked: Parked) -> None:
+        self.session = session
+        self.error: Exception | None = None
+        self._thread = thread
+        self._parked = parked
+        self._returned = real.allocate_lock()  # by its module: a name of our own would be replaced as the user's are
+        self._returned.acquire()
+
+    def make(self, call: Callable[[], object]) -> None:
+        """Make the call. What it raises is kept: the thread has not the token yet when it returns."""
+        try:
+            call()
+        except Exception as error:  # noqa: BLE001 - raised again once the thread has the token
+            self.error = error
+        finally:
+            self._parked.is_over = True
+            self._returned.release()
+
+    def end(self, *, interrupted: bool) -> None:
+        """Let the call go on, and see it return: what else the runtime does in it happens before anybody moves."""
+        assert not interrupted, "nothing interrupts a parked call"
+        kernel = self._thread.kernel
+        self._parked.let_go()
+        if self._returned.acquire(True, RETURN_SECONDS):  # noqa: FBT003 - the standard signature
+            kernel.expect_return(self._thread)
+        else:
+            kernel.escaped = "a native call did not return when it was let go"
+        kernel.real_time_mattered |= self._parked.gave_up
+
+
 class ControlledGates:
     """The gates of one execution."""
 
@@ -79,7 +123,7 @@ class ControlledGates:
         self._recorder = recorder
         self._gates: list[ControlledGate] = []
         self._resting: list[Controlled] = []
-        self._hangs: list[_Hang] = []
+        self._hangs: list[_Hang | _NativeHang] = []
 
     def rest(self) -> None:
         """Wait until nobody else can move."""
@@ -130,6 +174,34 @@ class ControlledGates:
             me.kernel.block(me, hang)
         self._recorder.record("unheld", task, session, attrs={"point": point, "hangs": True})
         return hang.interrupted
+
+    def park(self, task: str | None, session: str, call: Callable[[], object], parked: Parked) -> None:
+        """Make a native call that hangs inside native code, until nobody else can move. Raises what it raised."""
+        me = current()
+        assert me is not None, "only a controlled thread is parked"
+        attrs: dict[str, Attr] = {"point": "invoke", "hangs": True}
+        self._recorder.record("held", task, session, attrs=attrs)
+        self._recorder.record("in-native", task, session)
+        hang = _NativeHang(me, session, parked)
+        self._hangs.append(hang)
+        me.in_call = True
+        try:
+            me.kernel.native(me, lambda: hang.make(call), parked.wait)
+        finally:
+            me.in_call = False
+        self._recorder.record("unheld", task, session, attrs=attrs)
+        if hang.error is not None:
+            try:
+                raise hang.error
+            finally:
+                hang.error = None  # a frame that names the error it raises is a cycle
+
+    def end_all(self) -> None:
+        """End what still hangs inside native code: the execution is over."""
+        for hang in self._hangs:
+            if isinstance(hang, _NativeHang):
+                hang.end(interrupted=False)
+        self._hangs.clear()
 
     def interrupted(self, session: str) -> None:
         """End what hangs on this session and can be interrupted."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from adapters.base import ModelFile
@@ -28,10 +30,20 @@ class ReplayReport(msgspec.Struct, frozen=True):
 
 
 def replay(
-    cell: Cell, scenario: Scenario, model: ModelFile, expectations: Expectations, schedule: Schedule, times: int
+    cell: Cell,
+    scenario: Scenario,
+    model: ModelFile,
+    expectations: Expectations,
+    schedule: Schedule,
+    times: int,
+    progress: Callable[[int], None],
+    next_model: ModelFile | None = None,
 ) -> ReplayReport:
-    """Replay a schedule `times` times, once at least. A stale one is followed as far as it goes, and is named so."""
-    run = CellRun(cell, scenario, model, expectations)
+    """Replay a schedule `times` times, once at least. A stale one is followed as far as it goes, and is named so.
+
+    `progress` hears the number of each replay before it begins.
+    """
+    run = CellRun(cell, scenario, model, expectations, next_model)
     run.laboratory.releases_decide = True
     strategy = Replay(schedule)
     digests: list[str] = []
@@ -43,6 +55,7 @@ def replay(
     failure: Failure | None = None
     execution: Execution | None = None
     for number in range(max(1, times)):
+        progress(number)
         execution = run.laboratory.execute(strategy, number, leave_out=schedule.left_out)
         assert execution is not None, "a replay has one execution"
         digests.append(execution.history.digest())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading  # noqa: TID251 - actors are threads
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,12 +13,15 @@ from harness.engine.threads import current
 from harness.execution.client import ControlledInput, ControlledService
 from harness.execution.configuration import Setup
 from harness.execution.gates import ControlledGate, ControlledGates
+from harness.execution.native_path import native_faults
+from harness.execution.outside import RecordedJournal, ScriptedMemory
 from harness.execution.run_state import RunState
 from harness.execution.subscriber import ControlledSubscriber
 from harness.faults.plan import Arming, FaultPlan
 from harness.faults.worker_death import WorkerDeathError
 from harness.observe.recorder import Recorder
 from harness.scenario import ClassOptions, Input, Point, ScenarioError
+from harness.service.residency import Residents
 
 __all__ = ["ControlledScript", "ServiceNotOpenedError", "ToldByService"]
 
@@ -56,6 +60,10 @@ class ToldByService:
         """The slot changed its state."""
         self._recorder.record("slot-state", slot=f"slot{slot}", attrs={"state": str(state)})
 
+    def recovery(self, slot: int, step: str) -> None:
+        """The slot's recovery has reached a step."""
+        self._recorder.record("recovery-step", slot=f"slot{slot}", attrs={"step": str(step)})
+
     def health(self, name: str) -> None:
         """The service says how it is."""
         self._recorder.record("health", attrs={"health": str(name)})
@@ -77,6 +85,8 @@ class ControlledScript:
         self._opener = opener
         self._subscribers = 0
         self._next_task = 0
+        self._residents = Residents()
+        self._next_shaped: Counter[int] = Counter()
         self._actors: list[threading.Thread] = []
         self.service: ControlledService | None = None
         self.fallback_declared = False
@@ -92,6 +102,11 @@ class ControlledScript:
         abandoned_limit: int | None = None,
         lazy: bool = False,
         health_check: Callable[[], bool] | None = None,
+        shapes: bool = False,
+        journal: Any = None,
+        memory: Any = None,
+        most_live: int = 2,
+        resident: bool = False,
     ) -> ControlledService:
         """Build the service, recorded with the answer."""
         factory = self._state.factory
@@ -105,6 +120,11 @@ class ControlledScript:
             abandoned_limit=abandoned_limit,
             lazy=lazy,
             health_check=health_check,
+            shapes=self._state.tasks.shapes if shapes else (),
+            journal=journal,
+            memory=memory,
+            most_live=most_live,
+            residents=self._residents if resident else None,
         )
         service = self._make(setup)
         self._state.decoder = getattr(service, "decode", None)
@@ -113,7 +133,11 @@ class ControlledScript:
 
     def _make(self, setup: Setup) -> Any:
         recorder = self._state.recorder
-        config = setup.config(ToldByService(recorder))
+
+        def checked(session: object, sound: bool) -> None:  # noqa: FBT001 - the answer
+            recorder.record("health-check", session=getattr(session, "name", None), attrs={"sound": sound})
+
+        config = setup.config(ToldByService(recorder), checked)
         call = recorder.next_call()
         recorder.record("service-open-begin", attrs=setup.attrs(call))
         for name in setup.classes:
@@ -132,18 +156,50 @@ class ControlledScript:
         self._subscribers += 1
         return self.service.subscriber(self._subscribers)
 
-    def task(self, *, malformed: bool = False) -> ControlledInput:
+    def task(self, *, malformed: bool = False, shape: int = 0, oversized: bool = False) -> ControlledInput:
         """The next task."""
         self._state.seam.world.shared(self, write=True)
+        if shape:
+            return self._shaped_task(shape)
         number = self._next_task
         tasks = self._state.tasks
         if 2 * number >= tasks.count:
             message = f"no task {number + 1}: the oracle can tell {tasks.count} apart, and half of them are decoys"
             raise ScenarioError(message)
         self._next_task += 1
+        if oversized:
+            return ControlledInput(number, tasks.oversized(), malformed=True)
         source = ControlledInput(number, tasks.arrays(number, malformed=malformed), malformed=malformed)
         if not malformed:
             self._state.seam.task_of_input[tasks.digest(number)] = source.task
+        return source
+
+    def again(self, task: Input) -> ControlledInput:
+        """The same input as another task."""
+        assert isinstance(task, ControlledInput), "a script submits what script.task() gave"
+        tasks = self._state.tasks
+        source = ControlledInput(task.number, tasks.arrays(task.number), malformed=False, suffix=f"{task.suffix}r")
+        self._state.seam.task_of_input[tasks.digest(task.number)] = source.task
+        return source
+
+    def journal(self) -> RecordedJournal:
+        """A journal whose every state can be found by another process."""
+        return RecordedJournal(self._state.seam.world)
+
+    def memory(self) -> ScriptedMemory:
+        """A memory that the script fills."""
+        return ScriptedMemory(self._state.seam.world)
+
+    def _shaped_task(self, shape: int) -> ControlledInput:
+        tasks, taken = self._state.tasks, self._next_shaped[shape]
+        numbers = tasks.of_shape(shape)
+        if taken >= len(numbers):
+            message = f"no task {taken + 1} of shape {shape}: there are {len(numbers)}"
+            raise ScenarioError(message)
+        self._next_shaped[shape] += 1
+        number = numbers[taken]
+        source = ControlledInput(number, tasks.arrays(number), malformed=False)
+        self._state.seam.task_of_input[tasks.digest(number)] = source.task
         return source
 
     @property
@@ -214,6 +270,9 @@ class ControlledScript:
             probability=probability,
             seed=seed,
         )
+        if native_faults((fault,)) and self._state.seam.natives is None:
+            message = f"{fault} strikes inside native code: the scenario must name it in `arms`"
+            raise ScenarioError(message)
         try:
             self._faults.arm(arming)
         except ValueError as error:
@@ -243,5 +302,5 @@ class ControlledScript:
         """What every script ends with: its actors end, and the service is closed if the script left it open."""
         self.join()
         self._state.ending = True
-        if self.service is not None and not self.service.closes_begun:
+        if self.service is not None and not self.service.is_over:
             self.service.close()

@@ -22,8 +22,9 @@ from harness.verdict import ServiceRecord
 __all__ = ["Factory", "UnknownServiceError", "describe", "load_factory", "service_names"]
 
 _BUILT_IN = {
-    "pool": "harness.service.pool:SessionPool",
-    "queue": "harness.service.queue:SerialQueue",
+    "pipeline": "harness.service.pipelined:PipelinedQueue",
+    "pool": "harness.service.built_in:pool",
+    "queue": "harness.service.built_in:queue",
     "unsafe-shared": "harness.service.unsafe_shared:UnsafeShared",
 }
 _GROUP = "racegate.services"

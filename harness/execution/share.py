@@ -19,7 +19,9 @@ __all__ = [
     "most_telling",
 ]
 
-DECIDES_NOTHING = frozenset({"shared-session", "thread-left", "gate-opened", "unattributed", "thread-died"})
+DECIDES_NOTHING = frozenset(
+    {"shared-session", "thread-left", "gate-opened", "unattributed", "thread-died", "native-library"}
+)
 """Findings that a person should read and that leave the verdict alone."""
 MOST_FAILURES = 8
 MOST_FINDINGS = 16

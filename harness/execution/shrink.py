@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+from harness.engine.scheduler import QUIET_UNTIL_REST
 from harness.engine.strategies.exhaustive import Exhaustive
 from harness.engine.strategies.pct import Pct
 from harness.engine.strategies.replay import Replay
@@ -36,6 +37,11 @@ __all__ = ["MOST_EXECUTIONS", "Shrunk", "Size", "shrink"]
 
 MOST_EXECUTIONS = 200
 """Executions that one failure may take to be shrunk."""
+REST_SOON = 5_000
+"""Quiet steps after which a candidate counts as running for ever where the failing execution was long quiet, too.
+
+Its threads take ten times as many before that is said of them; so does what is handed out in the end.
+"""
 FEW, MANY = 8, 80
 """How many executions at most look for the failure without one actor, and with fewer preemptions."""
 _KINDS = ("actor", "submit", "close", "cancel", "overwrite", "recheck", "on-done", "arm", "sleep")
@@ -80,6 +86,7 @@ class _Shrinker:
         self._wrong = wrong[invariant][0]
         self._findings = {finding.kind for finding in failing.findings}
         self._tried = 0
+        self._rest_after = REST_SOON if failing.was_fair else QUIET_UNTIL_REST
         self._known: dict[tuple[object, ...], bool] = {}
         self._best = failing
         self._stops: Sequence[tuple[int, int]] = ()
@@ -194,7 +201,7 @@ class _Shrinker:
         if self._tried >= MOST_EXECUTIONS - 1:  # one is for the confirmation
             return None
         counting = _Counting(strategy)
-        candidate = self._laboratory.execute(counting, number, leave_out=left_out)
+        candidate = self._laboratory.execute(counting, number, leave_out=left_out, rest_after=self._rest_after)
         if candidate is None:
             return None
         self._tried += 1
@@ -227,9 +234,11 @@ class _Shrinker:
         best = self._best
         if best is not self._failing:
             schedule = Schedule(self._schedule.cell, self._schedule.code, best.choices, best.left_out)
+            if best.was_fair:
+                best = self._laboratory.replay(schedule)  # it was given up soon
             again = self._laboratory.replay(schedule)
             self._tried += 1
-            if again.history.digest() != best.history.digest():
+            if again.history.digest() != best.history.digest() or not self._same(again):
                 return Shrunk(execution=self._failing, size=self._size_of(self._failing), tried=self._tried)
         return Shrunk(execution=best, size=self._size, tried=self._tried)
 

@@ -22,6 +22,7 @@ _NEEDS = {
     "retry_of": "retry-link",
     "timeout": "overflow:block",
     "context": "freshness",
+    "payload_ref": "journal",
 }
 """The capability without which a service never gets the option."""
 
@@ -37,6 +38,7 @@ class SubmitOptions:
     retry_of: ControlledClientTask | None = None
     timeout: float | None = None
     context: int | None = None
+    payload_ref: str | None = None
 
     def taken_by(self, capabilities: frozenset[str]) -> dict[str, Any]:
         """The options that are given and that the service takes, by name."""
@@ -60,12 +62,17 @@ class SubmitOptions:
         priority = taken.get("priority", setup.priority(name))
         if priority is not None:
             attrs["priority"] = priority
+        attrs |= _marks(taken)
         if "key" in taken:
             attrs["key"] = keys.setdefault(taken["key"], len(keys) + 1)
         if "retry_of" in taken and self.retry_of is not None:
             attrs["retry_of"] = self.retry_of.task
-        if "context" in taken:
-            attrs["context"] = taken["context"]
         if setup.overflow(name) == "block":
             attrs["timeout_ms"] = in_ms(taken.get("timeout", setup.seconds(name, "block_seconds")))
         return attrs
+
+
+def _marks(taken: dict[str, Any]) -> dict[str, Attr]:
+    """What is recorded as it is, and what only that it was given."""
+    marks: dict[str, Attr] = {"context": taken["context"]} if "context" in taken else {}
+    return marks | ({"must_finish": True} if "payload_ref" in taken else {})

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import Any, cast
 
+import msgspec
 import numpy as np
 
 from adapters.base import Contract
@@ -27,21 +28,53 @@ class CellTasks:
 
     def __init__(self, contract: Contract, expectations: Expectations, *, endless: bool = False) -> None:
         self.expectations = expectations
-        self._masters = [make_input(contract, recipe) for recipe in expectations.recipes]
+        self._count = len(expectations.recipes)
+        shaped = expectations.shaped
+        recipes = (*expectations.recipes, *(recipe for group in shaped for recipe in group.recipes))
+        self._masters = [make_input(contract, recipe) for recipe in recipes]
+        self._oversized = _oversized(contract, expectations)
         if endless:
             for master in self._masters:
                 master[ROUNDS][...] = ENDLESS
         self._digests = [inputs_digest(master) or b"" for master in self._masters]
         self._malformed: list[dict[str, Any]] = [_malformed(master, turn) for turn, master in enumerate(self._masters)]
-        self.answers = expectations.answers
+        self.answers = (*expectations.answers, *(answer for group in shaped for answer in group.answers))
         self.by_answer = {_key(answer.whole): number for number, answer in enumerate(self.answers)}
-        self.fallback_answers = expectations.fallback_answers
+        self.fallback_answers = (
+            *expectations.fallback_answers,
+            *(answer for group in shaped for answer in group.fallback_answers),
+        )
         self.by_fallback_answer = {_key(answer.whole): number for number, answer in enumerate(self.fallback_answers)}
+        following = (*enumerate(expectations.next_answers), *enumerate(expectations.next_fallback_answers))
+        self.by_next_answer = {_key(answer.whole): number for number, answer in following}
+        """Of the next version of the model, on its delegate or on the CPU path."""
 
     @property
     def count(self) -> int:
-        """How many tasks can be told apart; decoys come from the end."""
-        return len(self._masters)
+        """How many tasks of the first shape can be told apart; decoys come from the end."""
+        return self._count
+
+    @property
+    def shapes(self) -> tuple[Mapping[str, tuple[int, ...]], ...]:
+        """The shapes that there are tasks of, the first one first."""
+        first = {name: tuple(array.shape) for name, array in self._masters[0].items()}
+        return (first, *(group.shapes for group in self.expectations.shaped))
+
+    def of_shape(self, shape: int) -> range:
+        """The numbers of the tasks of one of the further shapes, counted from 1; empty where there is none."""
+        sizes = [self._count, *(len(group.recipes) for group in self.expectations.shaped)]
+        begin = sum(sizes[:shape])
+        return range(begin, begin + sizes[shape]) if 0 < shape < len(sizes) else range(0)
+
+    @property
+    def every_answer(self) -> tuple[Answer, ...]:
+        """Every answer of every version, on every path."""
+        known = self.expectations
+        return (*self.answers, *self.fallback_answers, *known.next_answers, *known.next_fallback_answers)
+
+    def oversized(self) -> dict[str, Any]:
+        """Fresh arrays of a shape that is larger than any that a service is set up for, where there are such."""
+        return {name: array.copy() for name, array in self._oversized.items()}
 
     def arrays(self, number: int, *, malformed: bool = False) -> dict[str, Any]:
         """Fresh, writable arrays of task `number`, counted from 0."""
@@ -53,8 +86,23 @@ class CellTasks:
         return self._digests[number]
 
     def decoy(self, number: int) -> int:
-        """The input that overwrites task `number`'s."""
+        """The input that overwrites task `number`'s, which is of the first shape."""
         return self.count - 1 - number
+
+
+def _oversized(contract: Contract, expectations: Expectations) -> dict[str, Any]:
+    """One larger, in every dynamic dimension, than the largest shape that there are tasks of."""
+    if not expectations.shaped:
+        return {}
+    recipe = expectations.recipes[0]
+    shapes = [recipe.shapes, *(group.shapes for group in expectations.shaped)]
+    largest = {
+        spec.name: tuple(
+            max(shape[spec.name][axis] for shape in shapes) + (dim is None) for axis, dim in enumerate(spec.shape)
+        )
+        for spec in contract.inputs
+    }
+    return make_input(contract, msgspec.structs.replace(recipe, shapes=largest))
 
 
 def _malformed(master: Mapping[str, Any], turn: int) -> dict[str, Any]:
@@ -120,6 +168,16 @@ class Judge:
         found = self._output(task, arrays)
         return f"injected:{found}" if found != "match" and self._is_altered(task, arrays) else found
 
+    def model_of(self, value: Any) -> str:
+        """Which model an output is of, `first` or `next`; empty where outputs do not tell, or it is nobody's."""
+        arrays = _arrays(value)
+        if arrays is None or not self._tasks.by_next_answer:
+            return ""
+        key = _key({name: array_digest(array) for name, array in arrays.items()})
+        if key in self._tasks.by_next_answer:
+            return "next"
+        return "first" if key in self._tasks.by_answer or key in self._tasks.by_fallback_answer else ""
+
     def _is_altered(self, task: str, arrays: dict[str, Any] | None) -> bool:
         """Whether it is just what a fault made of the outputs of this task, or of one that it shares a run with."""
         if not self._altered:
@@ -137,10 +195,12 @@ class Judge:
         key = _key(digests)
         if digests == own.whole or (self._fallback_in_use() and tasks.by_fallback_answer.get(key) == number):
             return "match"
-        owner = tasks.by_answer.get(key, tasks.by_fallback_answer.get(key))
+        if tasks.by_next_answer.get(key) == number:
+            return "match"
+        owner = tasks.by_answer.get(key, tasks.by_fallback_answer.get(key, tasks.by_next_answer.get(key)))
         if owner is not None:
             return self._other(task, owner)
-        if _is_torn(arrays, digests, (*tasks.answers, *tasks.fallback_answers)):
+        if _is_torn(arrays, digests, tasks.every_answer):
             return "torn"
         return "nan" if any(_has_nan(array) for array in arrays.values()) else "garbage"
 

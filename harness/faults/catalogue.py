@@ -20,10 +20,27 @@ from harness.faults.fault import Fault
 from harness.faults.fetch_failure import FETCH_FAILURE
 from harness.faults.lost_fence import LOST_FENCE
 from harness.faults.mapping_failure import MAPPING_FAILURE
+from harness.faults.memory_cap import MEMORY_CAP
 from harness.faults.nan_output import NAN_OUTPUT
+from harness.faults.native.abort import NATIVE_ABORT
+from harness.faults.native.bus_error import NATIVE_BUS_ERROR
+from harness.faults.native.create_failure import NATIVE_CREATE_FAILURE
+from harness.faults.native.hang import NATIVE_HANG
+from harness.faults.native.nan_output import NATIVE_NAN_OUTPUT
+from harness.faults.native.prepare_failure import NATIVE_PREPARE_FAILURE
+from harness.faults.native.run_failure import NATIVE_RUN_FAILURE
+from harness.faults.native.segfault import NATIVE_SEGFAULT
+from harness.faults.native.slow import NATIVE_SLOW
+from harness.faults.native.stale_output import NATIVE_STALE_OUTPUT
+from harness.faults.native.thread_bound import NATIVE_THREAD_BOUND
+from harness.faults.native.wrong_output import NATIVE_WRONG_OUTPUT
+from harness.faults.out_of_memory_kill import OUT_OF_MEMORY_KILL
 from harness.faults.persistent_run_failure import PERSISTENT_RUN_FAILURE
 from harness.faults.poison_request import POISON_REQUEST
 from harness.faults.prepared_asset_mismatch import PREPARED_ASSET_MISMATCH
+from harness.faults.process_abort import PROCESS_ABORT
+from harness.faults.process_bus_error import PROCESS_BUS_ERROR
+from harness.faults.process_segfault import PROCESS_SEGFAULT
 from harness.faults.run_failure import RUN_FAILURE
 from harness.faults.run_hang import RUN_HANG
 from harness.faults.run_timeout import RUN_TIMEOUT
@@ -55,10 +72,27 @@ FAMILIES: Mapping[str, Fault] = MappingProxyType(
             FETCH_FAILURE,
             LOST_FENCE,
             MAPPING_FAILURE,
+            MEMORY_CAP,
             NAN_OUTPUT,
+            NATIVE_ABORT,
+            NATIVE_BUS_ERROR,
+            NATIVE_CREATE_FAILURE,
+            NATIVE_HANG,
+            NATIVE_NAN_OUTPUT,
+            NATIVE_PREPARE_FAILURE,
+            NATIVE_RUN_FAILURE,
+            NATIVE_SEGFAULT,
+            NATIVE_SLOW,
+            NATIVE_STALE_OUTPUT,
+            NATIVE_THREAD_BOUND,
+            NATIVE_WRONG_OUTPUT,
+            OUT_OF_MEMORY_KILL,
             PERSISTENT_RUN_FAILURE,
             POISON_REQUEST,
             PREPARED_ASSET_MISMATCH,
+            PROCESS_ABORT,
+            PROCESS_BUS_ERROR,
+            PROCESS_SEGFAULT,
             RUN_FAILURE,
             RUN_HANG,
             RUN_TIMEOUT,

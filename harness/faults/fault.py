@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-__all__ = ["RUN_POINTS", "Fault", "Hit", "Lasts", "Outputs", "Scope", "nothing"]
+from adapters.base import Scope
+
+if TYPE_CHECKING:
+    from harness.faults.native.library import Kind, Point
+
+__all__ = ["RUN_POINTS", "Fault", "Hit", "Lasts", "NativeStrike", "Outputs", "Scope", "nothing"]
 
 Outputs = Mapping[str, Any]
 """Arrays by tensor name."""
 
 RUN_POINTS = ("bind", "invoke", "fetch")
 """The points that belong to one run."""
-
-
-class Scope(StrEnum):
-    """How far a failure reaches by itself. What is outside of it must go on as if nothing had happened."""
-
-    REQUEST = "request"  # the task that it struck
-    CONTEXT = "context"  # the session that it struck, with what runs on it
-    PROCESS = "process"  # everything in the process
-    DEVICE = "device"  # every session on the device
 
 
 class Lasts(StrEnum):
@@ -65,13 +62,26 @@ def nothing(hit: Hit) -> None:
     del hit
 
 
+@dataclass(frozen=True, slots=True)
+class NativeStrike:
+    """What is armed in the native fault library just before the call, at the next arrival at that point.
+
+    `bind-threads` is no strike: whatever is opened from then on runs on the thread that opened it, or fails.
+    """
+
+    kind: Kind | Literal["bind-threads"]
+    at: Point
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
     """One kind of failure.
 
     `strike` runs just before the native call: it raises what the runtime would raise, or keeps the call from going on.
     `alter` runs just after a fetch, and gives what the runtime is to have returned. `spares_fallback` leaves the
-    fallback path alone. `needs_previous`: a session's first run cannot be struck.
+    fallback path alone. `needs_previous`: a session's first run cannot be struck. `native` strikes inside the native
+    call, and only on sessions that were opened through the native fault library. `around` is what the native call runs
+    in. `kills`: the process dies of it, and the cell with it.
     """
 
     name: str
@@ -83,3 +93,6 @@ class Fault:
     lasts: Lasts = Lasts.ONCE
     spares_fallback: bool = False
     needs_previous: bool = False
+    native: NativeStrike | None = None
+    around: Callable[[], AbstractContextManager[None]] = nullcontext
+    kills: bool = False

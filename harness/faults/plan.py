@@ -44,6 +44,7 @@ def check_arming(arming: Arming) -> Fault:
     problems = (
         (point not in POINTS, f"no point {point!r}: there are {', '.join(POINTS)}"),
         (fault.alter is not None and point != "fetch", f"{fault.name} changes what a fetch returns, nothing else"),
+        (fault.native is not None and point != fault.point, f"{fault.name} is in native code, at {fault.point} alone"),
         (arming.nth < 1, "nth counts from 1"),
         (not 0 < arming.probability <= 1, "a probability must be above 0 and at most 1"),
         (bool(arming.task) and point not in RUN_POINTS, f"a {point} belongs to no task"),
@@ -59,7 +60,8 @@ class Site:
     """One session call that may be struck.
 
     `own`: a run on an input that nobody submitted, where others are known: only what is broken for good strikes it.
-    `follows`: the session has run before, and what it gave is known. `open_sessions` gives those that are open now.
+    `follows`: the session has run before, and what it gave is known. `native`: the native fault library is, or will be,
+    in the session. `open_sessions` gives those that are open now.
     """
 
     point: str
@@ -69,6 +71,7 @@ class Site:
     own: bool
     follows: bool
     open_sessions: Callable[[], Collection[str]]
+    native: bool = False
 
 
 class Strike(NamedTuple):
@@ -118,7 +121,7 @@ class _Armed:
 
     def _waits_for(self, site: Site) -> bool:
         arming, fault = self.arming, self.fault
-        if site.point != self.point or site.own:
+        if site.point != self.point or site.own or (fault.native is not None and not site.native):
             return False
         if (site.fallback and fault.spares_fallback) or (fault.needs_previous and not site.follows):
             return False

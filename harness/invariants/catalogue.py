@@ -28,7 +28,9 @@ from harness.invariants import (
     owner_thread,
     private,
     quarantine,
+    recovery_order,
     release_after_drain,
+    residency,
     terminal_once,
     timeout_is_a_wait,
 )
@@ -62,6 +64,8 @@ CATALOGUE: Mapping[str, Invariant] = MappingProxyType(
             one_version,
             delegate_truth,
             quarantine,
+            recovery_order,
+            residency,
             fault_contained,
             no_deadlock,
             callback_safe,
@@ -71,7 +75,7 @@ CATALOGUE: Mapping[str, Invariant] = MappingProxyType(
 )
 """By id, in the order of the documentation."""
 
-_PER_SERVICE = frozenset({"closed-rejects", "close-once", "capacity", "order"})
+_PER_SERVICE = frozenset({"closed-rejects", "close-once", "capacity", "order", "recovery-order"})
 """Invariants about one service's submits, closes and sessions: an event does not say which service it is about."""
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 from harness.history import Event
-from harness.invariants.index import FOREVER, Index, Run, Session
+from harness.invariants.index import FOREVER, Call, Index, Run, Session
 from harness.invariants.judgement import Invariant, Judgement
 from harness.verdict import Violation
 
@@ -32,7 +35,7 @@ def check(index: Index) -> Judgement:
 
 def _session(index: Index, session: Session) -> Violation | None:
     closes = session.closes
-    if len(closes) > 1 or (closes and closes[0].begin.attrs.get("again")):
+    if _closed_again(closes):
         events = tuple(call.begin.seq for call in closes)
         return Violation(_ID, f"session {session.name} was closed more than once", events)
     opened = session.opened
@@ -43,12 +46,22 @@ def _session(index: Index, session: Session) -> Violation | None:
     closed = index.closed_at
     if closed is None or opened.begin.seq > closed.seq:
         return None
-    begin, end = closes[0].begin, closes[0].end
+    begin, end = closes[-1].begin, closes[-1].end
     # Under stress the end of a release is not ordered with the end of close(); its begin is.
     late = FOREVER if end is None else end.seq if index.controlled else begin.seq
     if late < closed.seq:
         return None
     return Violation(_ID, f"close() returned before session {session.name} was released", (closed.seq, begin.seq))
+
+
+def _closed_again(closes: Sequence[Call]) -> bool:
+    """A close that raised has released nothing, as far as anybody knows: another try after it is right."""
+    if len(closes) == 1:
+        return bool(closes[0].begin.attrs.get("again"))
+    return any(
+        first.end is None or not first.answered("error") or first.end.seq > second.begin.seq
+        for first, second in pairwise(closes)
+    )
 
 
 def _leaked(index: Index, session: Session, opened: Event) -> Violation | None:

@@ -7,7 +7,7 @@ Only what is over tells: a close() that returned, a refusal that said closed, a 
 from __future__ import annotations
 
 from harness.history import Event
-from harness.invariants.index import Index
+from harness.invariants.index import FOREVER, Index
 from harness.invariants.judgement import NOT_OCCURRED, Invariant, Judgement
 from harness.verdict import Violation
 
@@ -30,9 +30,15 @@ def check(index: Index) -> Judgement:
                 message = f"{call.begin.task} was accepted after {_how(closing)}"
                 violations.append(Violation(_ID, message, (closing.seq, call.begin.seq)))
     closed = index.closed_at
-    late = [call for call in index.opens if closed and call.begin.seq > closed.seq]
+    late = [call for call in index.opens if closed and closed.seq < call.begin.seq < _next_service(index, closed)]
     violations.extend(_opened_late(closed, call.begin) for call in late if closed)
     return Judgement(checked + len(late), tuple(violations))
+
+
+def _next_service(index: Index, closed: Event) -> int:
+    """When another service began to open after this one was closed: whose a session is, nobody can say from then on."""
+    later = [call.begin.seq for call in index.service_opens if call.begin.seq > closed.seq]
+    return min(later, default=FOREVER)
 
 
 def _known_closing(index: Index) -> Event | None:

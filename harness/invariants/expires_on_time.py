@@ -30,7 +30,7 @@ def check(index: Index) -> Judgement:
     for task in index.tasks.values():
         if not task.accepted:
             continue
-        problems = [*_too_early(task), *_too_late(index, task), *_over_budget(index, task)]
+        problems = [*_too_early(index, task), *_too_late(index, task), *_over_budget(index, task)]
         violations.extend(problems[:1])
         checked += bool(problems) or task.outcome == "EXPIRED" or _was_over(index, task)
     return Judgement(checked, tuple(violations)) if checked else NOT_OCCURRED
@@ -48,7 +48,7 @@ def _ends_by(index: Index, task: Task) -> Iterator[int]:
         yield task.runs[0].first.at_ns + budget * NS_PER_MS
 
 
-def _too_early(task: Task) -> Iterator[Violation]:
+def _too_early(index: Index, task: Task) -> Iterator[Violation]:
     expired = next((event for event in task.delivers if event.attrs["outcome"] == "EXPIRED"), None)
     if expired is None:
         return
@@ -58,9 +58,18 @@ def _too_early(task: Task) -> Iterator[Violation]:
     elif (seen := _seen_expired(task, expired)).at_ns < task.due[0] - _ROUNDING_NS:
         early = round((task.due[0] - seen.at_ns) / NS_PER_MS)
         yield Violation(_ID, f"{task.id} EXPIRED {early} ms before it was due", (begin.seq, seen.seq))
-    elif expired.attrs.get("expired_kind") == "queued" and task.runs:
+    elif expired.attrs.get("expired_kind") == "queued" and task.runs and not _for_another(index, task, task.runs[0]):
         ran = task.runs[0].first
         yield Violation(_ID, f"{task.id} EXPIRED while it waited, and it ran", (ran.seq, expired.seq))
+
+
+def _for_another(index: Index, task: Task, run: Run) -> bool:
+    """Whether the run may have been made for an equal request, which was not given up: the input is the first one's."""
+    return task.key is not None and any(
+        other is not task and other.accepted and other.key == task.key and other.submit.begin.seq < run.first.seq
+        for other in index.tasks.values()
+        if other.outcome not in {"EXPIRED", "CANCELLED", "REPLACED"}
+    )
 
 
 def _seen_expired(task: Task, expired: Event) -> Event:
@@ -72,7 +81,7 @@ def _too_late(index: Index, task: Task) -> Iterator[Violation]:
     if task.due is None:
         return
     for run in task.runs:
-        if before := _free_after(index, run, task.due[1]):
+        if (before := _free_after(index, run, task.due[1])) and not _for_another(index, task, run):
             message = f"{task.id} was started after its deadline"
             yield Violation(_ID, message, (task.submit.begin.seq, before.seq, run.first.seq))
     for rest in index.rests:

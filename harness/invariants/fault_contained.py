@@ -12,6 +12,7 @@ that never ran, a second of virtual time: the service may give up what waits so 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from harness.history import Event
@@ -26,6 +27,8 @@ _RIGHT = ("match", "indistinguishable", "shared:", INJECTED)
 _JUDGED = frozenset({"request", "context"})
 _PATIENCE_NS = 1_000_000_000
 _STEPS = frozenset({"bind", "invoke", "fetch"})
+MOST_TRIES = 100
+"""No client waits for a hundredth try of somebody else's run, which no bound of a sensible service allows."""
 
 
 def check(index: Index) -> Judgement:
@@ -40,7 +43,8 @@ def check(index: Index) -> Judgement:
     scene = _Scene(index, faults)
     neighbours = [task for task in index.tasks.values() if scene.is_neighbour(task)]
     violations = [violation for task in neighbours if (violation := scene.harmed(task))]
-    return Judgement(len(neighbours), tuple(violations))
+    violations.extend(scene.kept_waiting())
+    return Judgement(len(neighbours) or len(violations), tuple(violations))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,18 @@ class _Scene:
         if task.outcome == "CANCELLED" and not task.cancels and self._never_ran_of_a_fault(task, end):
             return self._violation(task, end, "was cancelled")
         return None
+
+    def kept_waiting(self) -> Iterator[Violation]:
+        """Who waits while a run that fails is tried again and again, though the execution has not come to rest."""
+        for name in dict.fromkeys(event.task for event in self.faults if event.attrs["scope"] == "request"):
+            struck = self.index.tasks.get(name or "")
+            if struck is None or len(struck.runs) < MOST_TRIES:
+                continue
+            last = struck.runs[MOST_TRIES - 1].first
+            for task in self.index.tasks.values():
+                if _waited(task, struck.runs[0].last, last):
+                    message = f"{struck.id}, which a fault struck, was tried {MOST_TRIES} times while {task.id} waited"
+                    yield Violation(_ID, message, (struck.runs[0].first.seq, last.seq))
 
     def _fails_of_a_fault(self, task: Task, end: Event) -> bool:
         if self.index.service("run_budget_ms") is not None:
@@ -105,6 +121,15 @@ class _Scene:
         whom = fault.task or fault.session
         message = f"{fault.attrs['fault']} struck {whom}, with scope {fault.attrs['scope']}, and {task.id} {what}"
         return Violation(_ID, message, (fault.seq,) if end is None else (fault.seq, end.seq))
+
+
+def _waited(task: Task, since: Event, until: Event) -> bool:
+    """Whether an accepted task did so in between: it neither began to run nor ended, and nobody cancelled it."""
+    end = task.submit.end
+    if not task.accepted or end is None or end.seq > since.seq:
+        return False
+    moved = (*(run.first for run in task.runs), *task.delivers, *(call.begin for call in task.cancels))
+    return all(event.seq > until.seq for event in moved)
 
 
 INVARIANT = Invariant(

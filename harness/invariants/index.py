@@ -99,16 +99,18 @@ class RequestClass(msgspec.Struct, frozen=True):
     overflow: str = ""
     capacity: int = -1
     floor_percent: int = 0
+    weight_percent: int = 100
 
 
 class Session(msgspec.Struct):
-    """One session: its opening, its runs in order of their first event, and every close."""
+    """One session: its opening, its runs in order of their first event, every close, and every `resize` asked for."""
 
     name: str
     exclusive: bool = True
     opened: Call | None = None
     runs: list[Run] = []
     closes: list[Call] = []
+    resizes: list[Call] = []
 
 
 class Task(msgspec.Struct):
@@ -252,7 +254,10 @@ class Index:
     def _classes(self) -> dict[str, RequestClass]:
         return {
             str(event.attrs["class"]): RequestClass(
-                str(event.attrs["overflow"]), whole(event.attrs["capacity"], -1), whole(event.attrs["floor_percent"], 0)
+                str(event.attrs["overflow"]),
+                whole(event.attrs["capacity"], -1),
+                whole(event.attrs["floor_percent"], 0),
+                whole(event.attrs.get("weight_percent"), 100),
             )
             for event in self.of("request-class")
         }
@@ -310,6 +315,9 @@ class Index:
             if name not in sessions:
                 sessions[name] = Session(name)
             sessions[name].closes.append(call)
+        for call in self.calls("resize"):
+            name = _named(call.begin.session)
+            sessions.setdefault(name, Session(name)).resizes.append(call)
         return sessions
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from harness.history import Attr, Event
 from harness.invariants.index import Index, Task
 from harness.invariants.judgement import NOT_OCCURRED, Invariant, Judgement
-from harness.invariants.versions import FIRST_VERSION, end_of, switches, versions_of
+from harness.invariants.versions import FIRST_VERSION, end_of, models_of, switches, versions_of
 from harness.verdict import Violation
 
 __all__ = ["INVARIANT"]
@@ -41,7 +41,11 @@ def _problems(index: Index, task: Task, versions: list[Attr], seen: list[Event])
     if len(set(versions)) > 1:
         yield Violation(_ID, f"{task.id} ran on {' and '.join(map(str, versions))}", runs)
         return
-    ran = versions[0]
+    ran, model = versions[0], models_of(index, task)[0]
+    other = next((event for event in seen if event.attrs.get("model", model) != model), None)
+    if other is not None:
+        message = f"{task.id} ran on {ran}, and its output is that of the {other.attrs['model']} model"
+        yield Violation(_ID, message, (*runs, other.seq))
     wrong = next((event for event in seen if event.attrs.get("version", ran) != ran), None)
     if wrong is not None:
         message = f"{task.id} ran on {ran}, and its future names {wrong.attrs['version']}"

@@ -8,12 +8,12 @@ submits that overlap have no order, and neither have deadlines whose bounds over
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
 from harness.history import Event
-from harness.invariants.index import FOREVER, Index, Task
+from harness.invariants.index import DEFAULT_CLASS, FOREVER, Index, Task
 from harness.invariants.judgement import NOT_OCCURRED, Invariant, Judgement
 from harness.verdict import Violation
 
@@ -56,6 +56,9 @@ def check(index: Index) -> Judgement:
     for problem in (*_starved(index, starts), *_younger_replaced(index, starts)):
         checked += 1
         violations.append(problem)
+    contests, unfair = _shares(index, starts)
+    checked += contests
+    violations.extend(unfair)
     tells = bool(index.service("tells_dequeue"))
     unknown = _STRAY if not tells and any(run.stray for run in index.runs) else ""
     return Judgement(checked, tuple(violations), unknown)
@@ -67,20 +70,32 @@ def _starts(index: Index) -> list[_Start]:
         told = [(task, task.dequeued) for task in index.tasks.values()]
         starts = [_Start(task, event.seq, event) for task, event in told if event is not None]
     elif index.service("workers") == 1:
-        starts = [
-            _Start(task, _idle_since(index, task), task.runs[0].first) for task in index.tasks.values() if task.runs
-        ]
+        begun = [(task, _begun(index, task)) for task in index.tasks.values()]
+        starts = [_Start(task, _idle_since(index, event), event) for task, event in begun if event is not None]
     else:
         return []
     return sorted(starts, key=_seq_of_start)
 
 
-def _idle_since(index: Index, task: Task) -> int:
+def _begun(index: Index, task: Task) -> Event | None:
+    """The begin of the run that answers the task: its own, or that of an equal request which it has joined."""
+    if task.runs:
+        return task.runs[0].first
+    if task.key is None or task.outcome not in {"SUCCEEDED", "FAILED"}:
+        return None  # one that was given up waited for no run any more
+    runs = (run.first for other in index.tasks.values() if other.key == task.key for run in other.runs)
+    return min((first for first in runs if first.seq > task.submit.begin.seq), key=_seq, default=None)
+
+
+def _idle_since(index: Index, begin: Event) -> int:
     """The end of the run before: what the worker took it took later. Under stress two ends have no order."""
     if not index.controlled:
         return 0
-    begun = task.runs[0].first.seq
-    return max((run.over for run in index.runs if run.over < begun), default=0)
+    return max((run.over for run in index.runs if run.over < begin.seq), default=0)
+
+
+def _seq(event: Event) -> int:
+    return event.seq
 
 
 def _seq_of_start(start: _Start) -> int:
@@ -138,6 +153,55 @@ def _waited_through(name: str, others: list[_Start], later: list[_Start]) -> boo
         return False
     mine = [start for start in later if start.task.request_class == name]
     return all(any(start.waited_when(other) for start in mine) for other in others)
+
+
+def _shares(index: Index, starts: list[_Start]) -> tuple[int, list[Violation]]:
+    """How often two classes surely had tasks waiting at once, and where one had too many of the starts meanwhile.
+
+    Between two classes that both have tasks waiting the starts had, each over its weight, never differ by more than one
+    start of either (Goyal, Vin and Cheng, Start-time Fair Queuing, SIGCOMM 1996). Weights are taken relative to the
+    smaller one, so that whoever serves whole rounds in turn is fair as well. Floors, joined requests and a switch of
+    the model change the shares, so nothing is said where there are any.
+    """
+    weights = {name: each.weight_percent for name, each in index.classes.items()}
+    weights.setdefault(DEFAULT_CLASS, 100)
+    bent = any(each.floor_percent for each in index.classes.values()) or bool(index.calls("model-switch"))
+    if index.service("order") != "fair-share" or bent or any(start.task.key is not None for start in starts):
+        return 0, []
+    present = sorted({start.task.request_class for start in starts})
+    pairs = [(one, other) for one in present for other in present if one < other]
+    found = [_contest(starts, {name: weights.get(name, 100) for name in pair}) for pair in pairs]
+    return sum(contests for contests, _ in found), [violation for _, violation in found if violation is not None]
+
+
+def _contest(starts: list[_Start], weights: Mapping[str, int]) -> tuple[int, Violation | None]:
+    """The starts in a row at which both classes had another task waiting; whether they were shared by weight."""
+    least = min(weights.values())
+    bound = sum(least / weight for weight in weights.values())
+    longest = 0
+    for first in range(len(starts)):
+        had = dict.fromkeys(weights, 0)
+        for place in range(first, len(starts)):
+            if not all(_waits_beside(name, starts, place) for name in weights):
+                break
+            name = starts[place].task.request_class
+            had |= {name: had[name] + 1} if name in had else {}
+            longest = max(longest, place + 1 - first)
+            one, other = (had[each] * least / weights[each] for each in weights)
+            if abs(one - other) > bound + 1e-9:
+                return longest, _unfair(weights, had, starts[first : place + 1])
+    return longest, None
+
+
+def _waits_beside(name: str, starts: list[_Start], place: int) -> bool:
+    """Whether a task of the class, other than the one that started then, surely waited at that start."""
+    return any(later.task.request_class == name and later.waited_when(starts[place]) for later in starts[place + 1 :])
+
+
+def _unfair(weights: Mapping[str, int], had: Mapping[str, int], starts: list[_Start]) -> Violation:
+    told = " and ".join(f"{name} had {had[name]} with weight {weights[name] / 100:g}" for name in weights)
+    message = f"of {len(starts)} starts in a row for which both waited, {told}"
+    return Violation(_ID, message, tuple(start.event.seq for start in starts))
 
 
 def _younger_replaced(index: Index, starts: list[_Start]) -> Iterator[Violation]:

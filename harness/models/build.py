@@ -7,6 +7,8 @@ Each is small, exact on every engine (products with 0, 1 and 2, sums that round 
     slow         x [256, 64], n [1]  y = x P^n: n rounds of 10 us and more, so 10 million take minutes
     stateful     x [1, 8]            the kth run of a session differs from its first run on the same x
     constant     x [1, 8]            y = 7 whatever x is: nobody can tell its tasks apart
+    rows         x [n, 16]           y = x P + n: a dynamic dimension, which each value of the output tells
+    permutation-2  x [1, 16]         y = x Q, Q another permutation: the version that comes after `permutation`
 
 Inputs are finite float32, `n` is int32. Permutation and slow map distinct inputs to distinct outputs; affine and
 stateful do so where the inputs differ by more than one rounding step of the output. TFLite's and numpy's stateful model
@@ -23,12 +25,20 @@ from pathlib import Path
 
 from harness.models.build_onnx import ONNX
 from harness.models.build_tflite import TFLITE
-from harness.models.recipes import SLOW_ORDER, SLOW_SHAPE, SMALL_ORDER, SMALL_SHAPE, VECTOR_SHAPE
+from harness.models.recipes import (
+    NEXT_ORDER,
+    ROWS_SHAPE,
+    SLOW_ORDER,
+    SLOW_SHAPE,
+    SMALL_ORDER,
+    SMALL_SHAPE,
+    VECTOR_SHAPE,
+)
 
 __all__ = ["BUILDERS", "build", "main"]
 
 
-def _numpy(kind: str, shape: tuple[int, ...], **fields: object) -> Callable[[], bytes]:
+def _numpy(kind: str, shape: tuple[int | None, ...], **fields: object) -> Callable[[], bytes]:
     description = {"format": "racegate-numpy/1", "kind": kind, "shape": list(shape), **fields}
     return (json.dumps(description) + "\n").encode
 
@@ -39,6 +49,8 @@ NUMPY: dict[str, Callable[[], bytes]] = {
     "slow": _numpy("slow", SLOW_SHAPE, order=list(SLOW_ORDER)),
     "stateful": _numpy("stateful", VECTOR_SHAPE, step=1.0),
     "constant": _numpy("affine", VECTOR_SHAPE, scale=0.0, offset=7.0),
+    "rows": _numpy("rows", ROWS_SHAPE, order=list(SMALL_ORDER)),
+    "permutation-2": _numpy("permutation", SMALL_SHAPE, order=list(NEXT_ORDER)),
 }
 BUILDERS: dict[str, dict[str, Callable[[], bytes]]] = {".json": NUMPY, ".onnx": ONNX, ".tflite": TFLITE}
 

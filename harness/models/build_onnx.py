@@ -8,7 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from harness.models.recipes import SLOW_ORDER, SLOW_SHAPE, SMALL_ORDER, SMALL_SHAPE, VECTOR_SHAPE, permutation_matrix
+from harness.models.recipes import (
+    NEXT_ORDER,
+    ROWS_SHAPE,
+    SLOW_ORDER,
+    SLOW_SHAPE,
+    SMALL_ORDER,
+    SMALL_SHAPE,
+    VECTOR_SHAPE,
+    permutation_matrix,
+)
 
 __all__ = ["ONNX"]
 
@@ -43,8 +52,27 @@ def _scale_and_shift(scale: float, offset: float) -> bytes:
 
 
 def _permutation() -> bytes:
+    return _times_matrix(SMALL_ORDER)
+
+
+def _permutation_2() -> bytes:
+    return _times_matrix(NEXT_ORDER)
+
+
+def _times_matrix(order: tuple[int, ...]) -> bytes:
     nodes = [_node("MatMul", ["x", "order"], ["y"])]
-    return _model(nodes, SMALL_SHAPE, {"order": permutation_matrix(SMALL_ORDER)})
+    return _model(nodes, SMALL_SHAPE, {"order": permutation_matrix(order)})
+
+
+def _rows() -> bytes:
+    nodes = [
+        _node("Shape", ["x"], ["sizes"]),
+        _node("Gather", ["sizes", "first"], ["n64"]),
+        _node("Cast", ["n64"], ["n"], to=_onnx().TensorProto.FLOAT),
+        _node("MatMul", ["x", "order"], ["permuted"]),
+        _node("Add", ["permuted", "n"], ["y"]),
+    ]
+    return _model(nodes, ROWS_SHAPE, {"first": np.int64(0), "order": permutation_matrix(SMALL_ORDER)})
 
 
 def _stateful() -> bytes:
@@ -81,7 +109,9 @@ def _slow() -> bytes:
     return _model(nodes, SLOW_SHAPE, {"order": permutation_matrix(SLOW_ORDER)}, counted=True)
 
 
-def _model(nodes: list[Any], shape: tuple[int, ...], constants: dict[str, Any], *, counted: bool = False) -> bytes:
+def _model(
+    nodes: list[Any], shape: tuple[int | None, ...], constants: dict[str, Any], *, counted: bool = False
+) -> bytes:
     types, helper = _onnx().TensorProto, _helper()
     inputs = [helper.make_tensor_value_info("x", types.FLOAT, shape)]
     if counted:
@@ -100,4 +130,6 @@ ONNX: dict[str, Callable[[], bytes]] = {
     "slow": _slow,
     "stateful": _stateful,
     "constant": _constant,
+    "rows": _rows,
+    "permutation-2": _permutation_2,
 }

@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.models.recipes import SLOW_ORDER, SLOW_SHAPE, SMALL_ORDER, SMALL_SHAPE, VECTOR_SHAPE, permutation_matrix
+from harness.models.recipes import (
+    NEXT_ORDER,
+    ROWS_SHAPE,
+    SLOW_ORDER,
+    SLOW_SHAPE,
+    SMALL_ORDER,
+    SMALL_SHAPE,
+    VECTOR_SHAPE,
+    permutation_matrix,
+)
 
 __all__ = ["TFLITE"]
 
@@ -33,10 +42,12 @@ class _Builder:
         self._subgraphs.append(graph)
         return len(self._subgraphs) - 1
 
-    def tensor(self, name: str, shape: Sequence[int], dtype: str = "FLOAT32") -> int:
-        """Add a tensor to the current subgraph and return its index."""
+    def tensor(self, name: str, shape: Sequence[int | None], dtype: str = "FLOAT32") -> int:
+        """Add a tensor to the current subgraph and return its index; a dimension of None is dynamic."""
         tensor = self.schema.TensorT()
-        tensor.name, tensor.shape, tensor.buffer = name, list(shape), 0
+        tensor.name, tensor.shape, tensor.buffer = name, [size or 1 for size in shape], 0
+        if None in shape:
+            tensor.shapeSignature = [size or -1 for size in shape]
         tensor.type = getattr(self.schema.TensorType, dtype)
         tensors = self._subgraphs[-1].tensors
         tensors.append(tensor)
@@ -105,9 +116,31 @@ def _scale_and_shift(scale: float, offset: float) -> bytes:
 
 
 def _permutation() -> bytes:
+    return _permuted(SMALL_ORDER)
+
+
+def _permutation_2() -> bytes:
+    return _permuted(NEXT_ORDER)
+
+
+def _permuted(order: tuple[int, ...]) -> bytes:
     b = _Builder()
     x, y = b.tensor("x", SMALL_SHAPE), b.tensor("y", SMALL_SHAPE)
-    _times_matrix(b, x, y, SMALL_ORDER)
+    _times_matrix(b, x, y, order)
+    b.ends([x], [y])
+    return b.pack()
+
+
+def _rows() -> bytes:
+    b = _Builder()
+    x, permuted, y = (b.tensor(name, ROWS_SHAPE) for name in ("x", "permuted", "y"))
+    sizes, first, n = b.tensor("sizes", [2], "INT32"), b.tensor("first", [1], "INT32"), b.tensor("n", [1])
+    begin, size = (b.constant(str(each), np.array([each], np.int32), "INT32") for each in (0, 1))
+    b.op("SHAPE", [x], [sizes], "ShapeOptions", outType=b.schema.TensorType.INT32)
+    b.op("SLICE", [sizes, begin, size], [first], "SliceOptions")
+    b.op("CAST", [first], [n], "CastOptions")
+    _times_matrix(b, x, permuted, SMALL_ORDER)
+    b.op("ADD", [permuted, n], [y], "AddOptions")
     b.ends([x], [y])
     return b.pack()
 
@@ -190,4 +223,6 @@ TFLITE: dict[str, Callable[[], bytes]] = {
     "slow": _slow,
     "stateful": _stateful,
     "constant": _constant,
+    "rows": _rows,
+    "permutation-2": _permutation_2,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["ModelError", "ModelNotFoundError", "UnknownAdapterError"]
+__all__ = ["ModelError", "ModelNotFoundError", "UnknownAdapterError", "UnusableModelError"]
 
 
 class ModelError(Exception):
@@ -10,12 +10,17 @@ class ModelError(Exception):
 
     ModelError
      x ModelNotFoundError    no such file, built-in model or package file, or one that the adapter cannot read
+       x UnusableModelError  the file is there, and is no model: it is empty, a folder, or may not be read
      x UnknownAdapterError   no adapter has that name
     """
 
 
 class ModelNotFoundError(ModelError):
     """The reference leads to no model that the adapter could read."""
+
+
+class UnusableModelError(ModelNotFoundError):
+    """What the reference leads to can be no model. Other targets have theirs."""
 
 
 class UnknownAdapterError(ModelError):

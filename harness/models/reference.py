@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from adapters.base import ModelFile
-from harness.models.errors import ModelNotFoundError
+from harness.models.errors import ModelNotFoundError, UnusableModelError
 from harness.models.package import PackageFile, read_package_file
 
-__all__ = ["PUBLISHED", "builtin_names", "resolve"]
+__all__ = ["PUBLISHED", "builtin_names", "next_version", "resolve"]
 
 _BUILTIN = Path(__file__).parent / "builtin"
 PUBLISHED = {
@@ -31,6 +31,12 @@ def resolve(reference: str, suffixes: Sequence[str]) -> ModelFile:
         name = PurePosixPath(wanted.path).name
         return _checked(name, read_package_file(wanted), suffixes)
     return _checked(Path(reference).name, _read(reference), suffixes)
+
+
+def next_version(reference: str) -> str:
+    """The built-in model that comes after a built-in one, `builtin:NAME-2`; empty where there is none."""
+    following = f"{reference}-2"
+    return following if following.removeprefix("builtin:") in builtin_names() else ""
 
 
 def builtin_names() -> tuple[str, ...]:
@@ -55,13 +61,14 @@ def _read(reference: str) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError:
-        problem = "there is no such file"
+        message = f"model {reference!r}: there is no such file"
+        raise ModelNotFoundError(message) from None
     except IsADirectoryError:
         problem = "it is a folder, not a model file"
     except (OSError, ValueError) as error:
         problem = f"it cannot be read ({getattr(error, 'strerror', None) or 'not a file name'})"
     message = f"model {reference!r}: {problem}"
-    raise ModelNotFoundError(message)
+    raise UnusableModelError(message)
 
 
 def _checked(name: str, data: bytes, suffixes: Sequence[str]) -> ModelFile:
@@ -71,5 +78,5 @@ def _checked(name: str, data: bytes, suffixes: Sequence[str]) -> ModelFile:
         raise ModelNotFoundError(message)
     if not data:
         message = f"model {name!r} is an empty file"
-        raise ModelNotFoundError(message)
+        raise UnusableModelError(message)
     return ModelFile(name=name, suffix=suffix, data=data)

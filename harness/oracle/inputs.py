@@ -10,9 +10,9 @@ import numpy as np
 
 from adapters.base import Array, Contract, TensorSpec
 from harness.oracle.expectations import Recipe
-from harness.suite.plan import InputDomain
+from harness.suite.plan import FURTHER_SHAPES, InputDomain
 
-__all__ = ["GENERATORS", "make_input", "recipe_shapes"]
+__all__ = ["GENERATORS", "further_shapes", "is_dynamic", "make_input", "recipe_shapes"]
 
 GENERATORS = ("unit", "symmetric", "wide", "sparse", "ramp")
 """How values fill the domain, in the order in which the oracle tries them.
@@ -28,6 +28,32 @@ def recipe_shapes(contract: Contract, domains: Mapping[str, InputDomain]) -> dic
         fixed = domains[spec.name].shape if spec.name in domains else None
         shapes[spec.name] = fixed if fixed is not None else tuple(1 if size is None else size for size in spec.shape)
     return shapes
+
+
+def is_dynamic(contract: Contract) -> bool:
+    """Whether an input has a dynamic dimension."""
+    return any(None in spec.shape for spec in contract.inputs)
+
+
+def further_shapes(contract: Contract, domains: Mapping[str, InputDomain]) -> tuple[dict[str, tuple[int, ...]], ...]:
+    """Shapes beside the first: as the domains say, else with every dynamic dimension larger by 2, and by 1."""
+    if not is_dynamic(contract):
+        return ()
+    first = recipe_shapes(contract, domains)
+    further: list[dict[str, tuple[int, ...]]] = []
+    for number in range(FURTHER_SHAPES):
+        more = FURTHER_SHAPES - number
+        further.append({spec.name: _further(spec, first[spec.name], domains, number, more) for spec in contract.inputs})
+    return tuple(further)
+
+
+def _further(
+    spec: TensorSpec, first: tuple[int, ...], domains: Mapping[str, InputDomain], number: int, more: int
+) -> tuple[int, ...]:
+    given = domains[spec.name].shapes if spec.name in domains else ()
+    if given:
+        return given[number]
+    return tuple(size + more if dim is None else size for dim, size in zip(spec.shape, first, strict=True))
 
 
 def make_input(contract: Contract, recipe: Recipe) -> dict[str, Array]:

@@ -7,16 +7,16 @@ does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TypeAlias
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from adapters.base import Adapter, AdapterError, Array, Contract, DelegateTruth, Identity, ModelFile, Session
 from harness.digests import array_digest, part_digests
 from harness.models.registry import load_adapter
-from harness.oracle.expectations import Answer, Expectations, Recipe
-from harness.oracle.inputs import GENERATORS, make_input, recipe_shapes
+from harness.oracle.expectations import Answer, Expectations, Recipe, ShapedTasks
+from harness.oracle.inputs import GENERATORS, further_shapes, make_input, recipe_shapes
 from harness.suite.plan import TargetSpec
 from harness.verdict import DelegateRecord, PlacementRecord, RuntimeRecord
 
@@ -28,13 +28,29 @@ SMALLEST_DIFFERENCE = 1e-6
 """Answers that differ by less, relative to their size, count as saturated: equal but for rounding."""
 
 
-def compute(target: TargetSpec, model: ModelFile, seed: int, tasks: int) -> Expectations:
-    """Compute the answers of up to `tasks` tasks that can be told apart.
+def _unheard(_number: int) -> None:
+    """Nobody waits."""
+
+
+def compute(
+    target: TargetSpec,
+    model: ModelFile,
+    seed: int,
+    tasks: int,
+    *,
+    shaped: int = 0,
+    next_model: ModelFile | None = None,
+    progress: Callable[[int], None] = _unheard,
+) -> Expectations:
+    """Compute the answers of up to `tasks` tasks that can be told apart, and of `shaped` tasks of each further shape.
+
+    Those of the `next_model` are computed for the same tasks. `progress` hears 0 before each session that is opened:
+    whoever waits knows that it goes on.
 
     Raises the adapter's errors when the model does not open; an input that the model refuses is only passed over.
     """
     adapter = load_adapter(target.adapter)
-    opening = _Opening(adapter, model, target)
+    opening = _Opening(adapter, model, target, progress)
     first = opening.open()
     try:
         identity, truth, contract = first.identity, first.delegate, first.contract
@@ -42,6 +58,7 @@ def compute(target: TargetSpec, model: ModelFile, seed: int, tasks: int) -> Expe
         first.close()
     found, refused = _search(opening, contract, target, seed, tasks)
     hidden = len(found) >= FEWEST_TASKS and opening.has_hidden_state([inputs for _, inputs, _ in found[:FEWEST_TASKS]])
+    following = _next_answers(adapter, next_model, target, found, progress)
     return Expectations(
         model.digest,
         _runtime(identity, target),
@@ -51,6 +68,11 @@ def compute(target: TargetSpec, model: ModelFile, seed: int, tasks: int) -> Expe
         opening.fallback_answers([inputs for _, inputs, _ in found]),
         hidden_state=hidden,
         unknown=_why_unknown(len(found), tasks, refused, hidden=hidden),
+        shaped=_shaped(opening, contract, target, found, seed, shaped),
+        next_digest="" if next_model is None else next_model.digest,
+        next_answers=following.answers,
+        next_fallback_answers=following.fallback_answers,
+        next_unknown=following.unknown,
     )
 
 
@@ -90,11 +112,61 @@ def _distinct_tasks(opening: _Opening, contract: Contract, recipes: Iterable[Rec
     return found
 
 
+def _shaped(
+    opening: _Opening, contract: Contract, target: TargetSpec, first: _Found, seed: int, tasks: int
+) -> tuple[ShapedTasks, ...]:
+    """Tasks of every further shape, made as those of the first; none if the model refuses one of the shapes."""
+    groups: list[ShapedTasks] = []
+    if not first or not tasks:
+        return ()
+    for number, shapes in enumerate(further_shapes(contract, target.inputs), 1):
+        recipes = (
+            Recipe(first[0][0].generator, seed * 1_000_003 + number * 10_007 + each, shapes, target.inputs)
+            for each in range(TRIES_PER_GENERATOR + tasks)
+        )
+        try:
+            found = _distinct_tasks(opening, contract, recipes, tasks)
+        except AdapterError:
+            return ()
+        if len(found) < tasks:
+            return ()
+        groups.append(
+            ShapedTasks(
+                shapes,
+                tuple(recipe for recipe, _, _ in found),
+                tuple(answer_of(outputs) for _, _, outputs in found),
+                opening.fallback_answers([inputs for _, inputs, _ in found]),
+            )
+        )
+    return tuple(groups)
+
+
+class _Next(NamedTuple):
+    answers: tuple[Answer, ...] = ()
+    fallback_answers: tuple[Answer, ...] = ()
+    unknown: str = ""
+
+
+def _next_answers(
+    adapter: Adapter, model: ModelFile | None, target: TargetSpec, found: _Found, progress: Callable[[int], None]
+) -> _Next:
+    """What the next version answers to the tasks; nothing, and why, where some answer could be either version's."""
+    if model is None:
+        return _Next()
+    opening = _Opening(adapter, model, target, progress)
+    outputs = [opening.run_alone(inputs) for _, inputs, _ in found]
+    if not all(_distinct(one, other) for one in outputs for _, _, other in found):
+        return _Next(unknown="the next model answers as the first one does: outputs do not tell the versions apart")
+    fallback = opening.fallback_answers([inputs for _, inputs, _ in found])
+    return _Next(tuple(answer_of(each) for each in outputs), fallback)
+
+
 class _Opening:
     """Opens fresh sessions of one target."""
 
-    def __init__(self, adapter: Adapter, model: ModelFile, target: TargetSpec) -> None:
+    def __init__(self, adapter: Adapter, model: ModelFile, target: TargetSpec, progress: Callable[[int], None]) -> None:
         self._adapter = adapter
+        self._progress = progress
         self._model = model
         self._target = target
 
@@ -103,6 +175,7 @@ class _Opening:
         return self._target.delegate or self._adapter.default_delegate
 
     def open(self, delegate: str = "") -> Session:
+        self._progress(0)
         return self._adapter.open(self._model, delegate or self._delegate, self._target.options)
 
     def fallback_answers(self, inputs: list[dict[str, Array]]) -> tuple[Answer, ...]:
@@ -143,7 +216,7 @@ def answer_of(outputs: dict[str, Array]) -> Answer:
 
 def _distinct(one: dict[str, Array], other: dict[str, Array]) -> bool:
     """Whether two output sets differ by more than rounding in at least one tensor."""
-    return any(_differ(one[name], other[name]) for name in one)
+    return one.keys() != other.keys() or any(_differ(one[name], other[name]) for name in one)
 
 
 def _differ(one: Array, other: Array) -> bool:

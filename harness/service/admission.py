@@ -107,6 +107,7 @@ class Admission:
             shared.futures.append(future)
             shared.live += 1
             shared.timed = shared.timed or run.timed
+        shared.lane.lift(shared, run)
         return True
 
     def _make_room(self, lane: Lane, until: float | None, turn: Turn | None) -> Ended:

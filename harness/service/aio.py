@@ -26,6 +26,8 @@ __all__ = ["AsyncService"]
 class AsyncService:
     """A service for coroutines, of one loop or of several. It has no threads but one while it closes or journals.
 
+    And one for each session that is interrupted, for as long as that takes.
+
     Everything said of the service holds. Cancelling the task that awaits cancels the inference task, waiting or
     running: a running one keeps its slot and its buffers until the native call has returned, and its result is dropped.
     asyncio.CancelledError is raised in a task that was cancelled and nowhere else: one whose inference task was
@@ -79,7 +81,7 @@ class AsyncService:
             if self._class_of(future).journal:
                 self._journal.do(future.cancel)
             else:
-                future.cancel()
+                future.give_up(_on_a_thread)
             raise
         finally:
             del future  # an error's traceback holds this frame, and the future holds the error
@@ -197,6 +199,14 @@ class _JournalThread:
 def _cancel_accepted(accepted: Future[InferenceFuture]) -> None:
     if accepted.exception() is None:
         accepted.result().cancel()
+
+
+def _on_a_thread(interrupt: Callable[[], None]) -> None:
+    """A runtime may take its time over an interrupt, and the loop has others to serve."""
+    try:
+        threading.Thread(target=interrupt, name="aio-interrupt", daemon=True).start()
+    except RuntimeError:  # the interpreter is exiting: the worker that waits for the interrupt must get it all the same
+        interrupt()
 
 
 def _do(call: Callable[[], None], done: Future[None]) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from adapters.base import Array, Arrays, ContractError, Session
 from harness.service.errors import RunAbortedError
 from harness.service.leases import Lease, LeaseViolationError
+from harness.service.shapes import ShapePlan
 
 __all__ = ["Attempt", "attempt", "copied", "private_copy"]
 
@@ -17,11 +18,14 @@ Attempt: TypeAlias = tuple[dict[str, Array] | None, Exception | None]
 """Outputs and no error, or an error and no outputs."""
 
 
-def private_copy(inputs: Arrays) -> Arrays:
+def private_copy(inputs: Arrays, shapes: ShapePlan | None = None) -> Arrays:
     """Copy the arrays, keeping dtype and byte order as they are. Raises ContractError for what is no numpy array.
 
-    A lease is what the producer may not write to, and needs no copy.
+    Before anything is copied, so does a shape that is not served. A lease is what the producer may not write to, and
+    needs no copy.
     """
+    if shapes is not None:
+        shapes.check(inputs)
     if _is_lease(inputs):
         return inputs
     for name, value in inputs.items():

@@ -19,6 +19,7 @@ from harness.service.crew import Crew
 from harness.service.deadlines import Deadlines
 from harness.service.errors import ServiceClosedError, ServiceError, ServiceUnhealthyError
 from harness.service.exit_hook import abort_at_exit, forget
+from harness.service.forked import refuse_in_child
 from harness.service.future import InferenceFuture, Place, follow_up
 from harness.service.health import Health
 from harness.service.introspection import Introspection
@@ -26,9 +27,11 @@ from harness.service.journal import enter_journalled
 from harness.service.lifecycle import CloseBehaviour, CloseReason, State
 from harness.service.observer import heard
 from harness.service.recorder import Recorder
+from harness.service.recoveries import Recoveries
 from harness.service.requests import CAPABILITIES, DEFAULT_CLASS
 from harness.service.run import Run
 from harness.service.running import Runner
+from harness.service.shapes import warmed
 from harness.service.slot import Model, SlotSource
 from harness.service.switch import Switchable, Switcher
 from harness.service.waiting_line import WaitingLine
@@ -62,7 +65,8 @@ class BoundedService(Introspection, Switchable, ABC):
         self._recorder = Recorder(self.lock, config.events, self._line.runs)
         self._observer = observer = self._recorder.observer(config.observer)
         self._clock = Clock(self.lock, f"{name}-clock")
-        self._deadlines = Deadlines(self.lock, self._clock, observer, config.run_budget)
+        self._recoveries = Recoveries(self.lock, observer, checks=config.health_check is not None)
+        self._deadlines = Deadlines(self.lock, self._clock, observer, self._recoveries, config.run_budget)
         self._admission = Admission(
             self.lock,
             self._line,
@@ -72,13 +76,14 @@ class BoundedService(Introspection, Switchable, ABC):
         )
         self._health = Health(self._workers, config.abandoned_limit, heard(observer, "health"))
         self._closing = Closing(self.lock, self._line, self._clock, observer, self._reconsider)
-        self._runner = Runner(self.lock, self._deadlines, self._health, observer, self._recorder)
+        self._runner = Runner(self.lock, self._deadlines, self._health, observer, self._recorder, self._recoveries)
         self._crew = Crew(
             self.lock,
             self._line,
             self._deadlines,
             self._health,
             self._runner,
+            self._recoveries,
             self._slot_source(),
             Model(open_session, config.model_version),
             stamps=self._recorder.ring is not None,
@@ -129,7 +134,7 @@ class BoundedService(Introspection, Switchable, ABC):
             until = run.take_options(deadline, priority, key, timeout)
         if request_class is not DEFAULT_CLASS or context is not None or retry_of is not None:
             future.label(request_class, context, retry_of)
-        run.inputs = private_copy(inputs)
+        run.inputs = private_copy(inputs, self.config.shapes)
         if lane.journalled:
             enter_journalled(self.config.journal, payload_ref, run, partial(self._enter, run, future, until, turn))
         else:
@@ -203,6 +208,11 @@ class BoundedService(Introspection, Switchable, ABC):
             forget(self)
         self._closing.raise_release_errors()
 
+    def forked(self) -> None:
+        """Refuse everything from now on: this is a forked child. Called by the exit hook alone; takes no lock."""
+        running = [run for slot in self._crew.slots if (run := slot.run) is not None]
+        refuse_in_child(self, [future for run in (*self._line.runs(), *running) for future in run.futures])
+
     def __enter__(self) -> Self:
         return self
 
@@ -251,12 +261,13 @@ class BoundedService(Introspection, Switchable, ABC):
 
     def _slot_source(self) -> SlotSource:
         return SlotSource(
-            opens=self._open_slot,
+            opens=warmed(self._open_slot, self._release_slot, self.config.shapes),
             releases=self._release_slot,
             interruptible=self._interruptible,
             check=self.config.health_check,
             tell=heard(self._observer, "slot"),
             policy=self.config.delegate,
+            alarms=self._recoveries.raised,
         )
 
     def _open(self, name: str) -> None:

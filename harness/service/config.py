@@ -12,6 +12,7 @@ from harness.service.journal import Journal
 from harness.service.lifecycle import ClosePolicy
 from harness.service.observer import NullObserver, Observer
 from harness.service.requests import Ordering, RequestClass
+from harness.service.shapes import ShapePlan
 
 __all__ = ["DelegatePolicy", "Opening", "ServiceConfig"]
 
@@ -40,7 +41,7 @@ class ServiceConfig:
     longest that a run may take, and `abandoned_limit` how many runs that nobody waits for may be in flight before
     admission stops. `health_check` is asked, on the slot's worker, whether a session in doubt is sound. `journal`
     remembers the tasks of classes that must finish. `events` is how many entries the event ring holds, 0 for no ring.
-    `model_version` is what results name as their model until a switch.
+    `model_version` is what results name as their model until a switch. `shapes` says which dynamic shapes are taken.
     `options` are for a user's own service, as its suite sets them; ours take none. Raises TypeError or ValueError for
     what makes no service.
     """
@@ -60,6 +61,7 @@ class ServiceConfig:
     journal: Journal | None = None
     model_version: str | None = None
     events: int = 0
+    shapes: ShapePlan | None = None
 
     def __post_init__(self) -> None:
         _at_least_one("capacity", self.capacity)

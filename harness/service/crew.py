@@ -15,6 +15,7 @@ from harness.service.errors import ServiceError, SlotLostError
 from harness.service.future import Ended, end_all, follow_up
 from harness.service.health import Health
 from harness.service.observer import Observer
+from harness.service.recoveries import Recoveries
 from harness.service.run import Run
 from harness.service.running import Runner, deliver, guarded
 from harness.service.slot import Chore, Doubt, Model, Slot, SlotSource, SlotState
@@ -41,6 +42,7 @@ class Crew:
         deadlines: Deadlines,
         health: Health,
         runner: Runner,
+        recoveries: Recoveries,
         source: SlotSource,
         model: Model,
         *,
@@ -54,7 +56,7 @@ class Crew:
     ) -> None:
         self._lock = lock
         self._line, self._deadlines, self._health, self._observer = line, deadlines, health, observer
-        self._runner, self._stamps = runner, stamps
+        self._runner, self._recoveries, self._stamps = runner, recoveries, stamps
         self._freed, self._health_changed, self._broke, self._last_left = freed, health_changed, broke, last_left
         self._work = threading.Condition(lock)  # ready slots wait here, for a run
         self._chores = threading.Condition(lock)  # slots without a session wait here
@@ -65,7 +67,7 @@ class Crew:
         self.threads: list[threading.Thread] = []
         self.release_errors: list[BaseException] = []
         self._present = self._cold = slots
-        self._idle = self._opening = self._asked = 0
+        self._idle = self._opening = self._asked = self._alarmed = 0
         self._dismissed = False
 
     def open(self, name: str, *, lazily: bool) -> None:
@@ -162,7 +164,8 @@ class Crew:
                 ready = slot.state is _READY
                 change = self.change
                 chore = None if change is None else self._chore_of_change(slot, change)
-                if chore is None and not (ready and slot.asked == self._asked):
+                sound = ready and slot.asked == self._asked and slot.alarms == self._recoveries.alarms
+                if chore is None and not sound:
                     chore = self._chore(slot)
                 if chore is not None:
                     return chore
@@ -192,6 +195,9 @@ class Crew:
         return chore
 
     def _chore(self, slot: Slot) -> Chore | None:
+        needed = bool(self._line.size) or not self._dismissed
+        if slot.state is SlotState.READY and slot.alarms != self._recoveries.alarms and needed:
+            return Chore.CHECK
         again, slot.asked = slot.asked != self._asked, self._asked
         chore = None
         if slot.state is SlotState.COLD and self._short_of_slots():
@@ -199,7 +205,7 @@ class Crew:
             chore = Chore.OPEN
         elif slot.state is SlotState.LOST and again and not self._dismissed:
             chore = Chore.OPEN
-        elif slot.state is SlotState.QUARANTINED and (self._line.size or not self._dismissed):
+        elif slot.state is SlotState.QUARANTINED and needed:
             chore = Chore.REBUILD
         elif slot.state is SlotState.READY and again and slot.on_fallback and not self._dismissed:
             return Chore.RESTORE
@@ -210,6 +216,9 @@ class Crew:
         return chore
 
     def _do(self, slot: Slot, chore: Chore) -> None:
+        if chore is Chore.CHECK:
+            self._mend(slot, self._recoveries.answer(slot))
+            return
         if chore is Chore.RESTORE:
             self._note(slot.restore())
         elif chore is Chore.DISCARD:
@@ -219,6 +228,7 @@ class Crew:
             self.change.prepare(slot)
         else:
             self._open(slot, chore)
+        self._recoveries.rebuilt(slot)
         self._slots_changed(slot)
 
     def _open(self, slot: Slot, chore: Chore) -> None:
@@ -241,7 +251,8 @@ class Crew:
                 ended = [each for run in self._line.runs() for each in end_all(run, lost)]
             elif self._cold and self._short_of_slots():
                 self._chores.notify_all()
-            if self.change is not None:
+            alarmed, self._alarmed = self._alarmed != self._recoveries.alarms, self._recoveries.alarms
+            if self.change is not None or alarmed:
                 self.wake_all()
         guarded(partial(follow_up, ended))
 
@@ -263,7 +274,7 @@ class Crew:
             return None
         slot.run = run
         if self._deadlines.run_budget is not None:
-            self._deadlines.begin(run)
+            self._deadlines.begin(run, slot.number)
         version = slot.model.version
         for future in started:
             future.model_version = version
@@ -274,9 +285,13 @@ class Crew:
         return run
 
     def _mend(self, slot: Slot, doubt: Doubt) -> None:
-        if doubt is Doubt.CHECK and slot.sound():
-            return
-        self._note(slot.quarantine())
+        if (doubt is Doubt.CHECK and slot.sound()) or (doubt is Doubt.PROOF and slot.vouched_for()):
+            self._recoveries.kept(slot)
+        else:
+            self._recoveries.unsound(slot)
+            error = slot.quarantine()
+            self._note(error)
+            self._recoveries.released(slot, error)
         self._slots_changed(slot)
 
     def _leave(self, slot: Slot) -> None:

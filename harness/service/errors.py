@@ -12,6 +12,7 @@ __all__ = [
     "RunBudgetError",
     "ServiceClosedError",
     "ServiceError",
+    "ServiceForkedError",
     "ServiceUnhealthyError",
     "SessionReleaseError",
     "SlotLostError",
@@ -26,6 +27,7 @@ class ServiceError(Exception):
      x QueueFullError          submit: no place for the task; `retry_after` says when there may be one
      x ServiceClosedError      submit: the service is draining or closed
      x ServiceUnhealthyError   submit: too many runs that nobody waits for are in flight, or no slot is left
+     x ServiceForkedError      whatever is asked: the service is that of the process that this one was forked from
      x DeadlineExpiredError    an outcome: the task's deadline was due before its result was there
      x ReplacedError           an outcome: a newer task of its class took the waiting task's place
      x RunBudgetError          an outcome: the run took longer than the service allows
@@ -63,6 +65,12 @@ class ServiceUnhealthyError(ServiceError):
     """The service takes no tasks until a session has proved sound; the task was not accepted."""
 
     refusal: ClassVar[str] = "unhealthy"
+
+
+class ServiceForkedError(ServiceError):
+    """The service is the parent's of this process; nothing of it works here."""
+
+    refusal: ClassVar[str] = "forked"
 
 
 class DeadlineExpiredError(ServiceError):

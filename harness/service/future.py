@@ -83,6 +83,19 @@ class InferenceFuture(Future[dict[str, Array]]):
                 follow_up([(self, run)])
         return self._state in _CANCELLED
 
+    def give_up(self, elsewhere: Callable[[Callable[[], None]], object]) -> bool:
+        """Cancel, but have `elsewhere` make the interrupt that is due, if one is: it may block, and must be made."""
+        run = self.run
+        if run is None or run.finish is not None:
+            return self.cancel()
+        with run.keeper.lock:
+            ended = self.end(None)
+        if ended:
+            if run.interrupt_due:
+                elsewhere(run.interrupt)
+            self.run_callbacks()
+        return self._state in _CANCELLED
+
     def result(self, timeout: float | None = None) -> dict[str, Array]:
         """Wait for the outcome: outputs, or raise. A time-out, TimeoutError, ends this wait only."""
         try:

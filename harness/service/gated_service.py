@@ -5,14 +5,17 @@ from __future__ import annotations
 import threading  # noqa: TID251 - leases are counted on several threads
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
+from dataclasses import dataclass, replace
 from functools import partial
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from adapters.base import Arrays
-from harness.service.memory_gate import MemoryGate, Ticket
+from adapters.base import Arrays, Opener
+from harness.service.config import ServiceConfig
+from harness.service.memory_gate import GateConfig, MemoryGate, Ticket
+from harness.service.memory_source import MemorySource
 
-__all__ = ["AnyService", "GatedService", "TicketObserver", "bytes_of"]
+__all__ = ["AnyService", "GatedConfig", "GatedService", "TicketObserver", "bytes_of", "gated"]
 
 AnyFuture = Future[Any]
 
@@ -105,6 +108,21 @@ class TicketObserver:
         hear = getattr(self._inner, name, None)
         if hear is not None:
             hear(*values)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatedConfig(ServiceConfig):
+    """A service's configuration with that of the gate in front of it; no `memory` is this machine's own."""
+
+    gate: GateConfig
+    memory: MemorySource | None = None
+
+
+def gated(make: Callable[[Opener, ServiceConfig], Any], opener: Opener, config: GatedConfig) -> GatedService:
+    """Make a service with the gate of its configuration in front of it."""
+    observer = TicketObserver(config.observer)
+    service = make(opener, replace(config, observer=observer))
+    return GatedService(service, MemoryGate(config.gate, config.memory), observer=observer)
 
 
 def _release_all(tickets: Iterable[Ticket | None]) -> None:

@@ -14,6 +14,8 @@ from harness.service.future import InferenceFuture
 from harness.service.health import Health
 from harness.service.lifecycle import CloseReason
 from harness.service.recorder import Recorder
+from harness.service.recoveries import Recoveries
+from harness.service.recovery import RecoveryRecord
 from harness.service.running import Runner
 from harness.service.waiting_line import WaitingLine
 
@@ -32,6 +34,7 @@ class Introspection:
     _runner: Runner
     _crew: Crew
     _recorder: Recorder
+    _recoveries: Recoveries
 
     @property
     def state(self) -> str:
@@ -87,6 +90,11 @@ class Introspection:
         """
         with self.lock:
             return self._recorder.frozen()
+
+    def recoveries(self) -> tuple[RecoveryRecord, ...]:
+        """Return what was collected of the last recoveries of slots, 8 at most, oldest first."""
+        with self.lock:
+            return tuple(self._recoveries.records)
 
     def evidence(self, future: InferenceFuture) -> Evidence:
         """Return what is so of one of this service's tasks now: how far it is, and what it waits for."""

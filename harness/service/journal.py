@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import threading  # noqa: TID251 - a journal is written by clients and workers
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +19,7 @@ from harness.service.errors import ServiceError
 if TYPE_CHECKING:
     from harness.service.run import Run
 
-__all__ = ["Entry", "FileJournal", "Journal", "JournalError", "enter_journalled"]
+__all__ = ["Entry", "FileJournal", "Journal", "JournalError", "LineJournal", "enter_journalled"]
 
 _CHECKSUM = 16
 
@@ -26,7 +27,7 @@ _CHECKSUM = 16
 class JournalError(ServiceError):
     """The task may not run: it is finished, it is in flight, its inputs are not those it was accepted with.
 
-    Also raised by `FileJournal` for a file that is damaged anywhere but at its end.
+    Also raised for a journal that is damaged anywhere but at its end.
     """
 
     refusal = "journal"
@@ -60,24 +61,23 @@ class Journal(Protocol):
         ...
 
 
-class FileJournal:
-    """A journal in one append-only file: a checksummed line for each fact, on the disk before the call returns.
+class LineJournal(ABC):
+    """A journal of checksummed lines, one for each fact, in the order of the facts. See `FileJournal`.
 
-    A line that a crash cut off at the end counts as never written. One process may use a file at a time. The file grows
-    with every task: start a new one when nothing is pending. Holds references and digests, never inputs or outputs.
+    Begins with the lines that are there; `whole` is how many of their bytes are whole ones. A line that a crash cut off
+    at the end counts as never written.
     """
 
-    def __init__(self, path: Path | str) -> None:
+    def __init__(self, data: bytes) -> None:
         self._lock = threading.Lock()
         self._pending: dict[str, Entry] = {}
         self._finished: set[str] = set()
         self._in_flight: dict[str, bool] = {}  # and whether this is the first time that it was accepted
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-        try:
-            os.ftruncate(self._file, self._read(Path(path).read_bytes()))
-        except BaseException:
-            os.close(self._file)
-            raise
+        self.whole = self._read(data)
+
+    @abstractmethod
+    def append(self, line: bytes) -> None:
+        """Add a line, durably. Called under the journal's lock."""
 
     def accepted(self, payload_ref: str, inputs_digest: str) -> None:
         """See `Journal`."""
@@ -113,17 +113,9 @@ class FileJournal:
         with self._lock:
             return tuple(self._pending.values())
 
-    def close(self) -> None:
-        """Close the file; the journal may not be told anything afterwards."""
-        with self._lock:
-            os.close(self._file)
-
     def _write(self, *fact: str) -> None:
         text = json.dumps(fact)
-        line = memoryview(f"{_checksum(text)} {text}\n".encode())
-        while line:
-            line = line[os.write(self._file, line) :]
-        os.fsync(self._file)
+        self.append(f"{_checksum(text)} {text}\n".encode())
         self._apply(fact)
 
     def _read(self, data: bytes) -> int:
@@ -149,6 +141,35 @@ class FileJournal:
         self._pending.pop(payload_ref, None)
         if kind == "finished":
             self._finished.add(payload_ref)
+
+
+class FileJournal(LineJournal):
+    """A journal in one append-only file: what it is told is on the disk before the call returns.
+
+    One process may use a file at a time. The file grows with every task: start a new one when nothing is pending. Holds
+    references and digests, never inputs or outputs.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            super().__init__(Path(path).read_bytes())
+            os.ftruncate(self._file, self.whole)
+        except BaseException:
+            os.close(self._file)
+            raise
+
+    def append(self, line: bytes) -> None:
+        """Write and flush the line."""
+        left = memoryview(line)
+        while left:
+            left = left[os.write(self._file, left) :]
+        os.fsync(self._file)
+
+    def close(self) -> None:
+        """Close the file; the journal may not be told anything afterwards."""
+        with self._lock:
+            os.close(self._file)
 
 
 def enter_journalled(journal: Journal | None, payload_ref: str | None, run: Run, enter: Callable[[], None]) -> None:

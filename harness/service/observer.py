@@ -14,11 +14,11 @@ __all__ = ["NullObserver", "Observer", "heard"]
 class Observer(Protocol):
     """Hears what cannot be seen from outside. Calls come in the order in which things happened.
 
-    `dequeued` (on a worker), `ended`, `health`, `closing` and `state` (on whichever thread made the change) are called
-    under the service's lock: told later, a task accepted into the freed place could be heard of before the dequeue that
-    freed it, and two states in the wrong order. `leased`, `returned` and `slot` are called on the slot's worker, with
-    no lock held. An observer must not block and must not call the service or a future. It must not raise: a worker that
-    it breaks closes the service. `ended`, `slot`, `health` and `closing` may be missing.
+    `dequeued` (on a worker), `ended`, `recovery`, `health`, `closing` and `state` (on whichever thread made the change)
+    are called under the service's lock: told later, a task accepted into the freed place could be heard of before the
+    dequeue that freed it, and two states in the wrong order. `leased`, `returned` and `slot` are called on the slot's
+    worker, with no lock held. An observer must not block and must not call the service or a future. It must not raise:
+    a worker that it breaks closes the service. `ended`, `slot`, `recovery`, `health` and `closing` may be missing.
     """
 
     def dequeued(self, future: InferenceFuture) -> None:
@@ -38,6 +38,9 @@ class Observer(Protocol):
 
     def slot(self, slot: int, state: str) -> None:
         """The slot is now `opening`, `ready`, `quarantined`, `rebuilding`, `lost` or `closed`."""
+
+    def recovery(self, slot: int, step: str) -> None:
+        """The slot's recovery has reached this step: see `harness.service.recovery.Step`."""
 
     def health(self, name: str) -> None:
         """The service is now `healthy` or `unhealthy`; it starts out healthy."""
@@ -65,6 +68,9 @@ class NullObserver:
         """Do nothing."""
 
     def slot(self, slot: int, state: str) -> None:
+        """Do nothing."""
+
+    def recovery(self, slot: int, step: str) -> None:
         """Do nothing."""
 
     def health(self, name: str) -> None:

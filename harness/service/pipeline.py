@@ -7,35 +7,23 @@ import threading  # noqa: TID251 - the pipeline owns its threads and locks
 import time  # noqa: TID251 - latency is measured here
 import traceback
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 from adapters.base import Arrays
 from harness.service.errors import QueueFullError, ReplacedError, RunAbortedError, ServiceClosedError
 from harness.service.exit_hook import abort_at_exit, forget
+from harness.service.forked import refuse_in_child
 from harness.service.hold import BufferOwnershipError, Hold, shares_memory
 from harness.service.pipeline_counters import PipelineCounters, PipelineMeter, PipelineTimes
+from harness.service.pipeline_item import Item, Stage, check_pipeline
 from harness.service.requests import OverflowPolicy
 
 __all__ = ["Pipeline", "Stage"]
 
-Stage: TypeAlias = Callable[[Any, Hold], Any]
-"""Takes what the stage before returned (the first: what was submitted) and the buffer; its result goes to the next."""
-
 _LOGGER = logging.getLogger(__name__)
-_POLICIES = (OverflowPolicy.BLOCK, OverflowPolicy.REJECT, OverflowPolicy.REPLACE_OLDEST)
-
-
-@dataclass(slots=True)
-class _Item:
-    value: Any
-    future: Future[Any]
-    entered: float
-    buffer: int = -1  # which one it has, from the first stage to its outcome
-    failure: BaseException | None = None
 
 
 class Pipeline:
@@ -49,7 +37,8 @@ class Pipeline:
 
     A stage that raises fails its item alone. Its buffer is free before the outcome is visible, so a result that still
     is part of the buffer fails with BufferOwnershipError instead of being delivered. Futures are those of the standard
-    library: `cancel` ends an item that waits and answers False for one that a stage has begun.
+    library: `cancel` ends an item until the stage `commits`, the first where none is named, takes it, and answers False
+    from then on. The buffer of an item that was cancelled on its way comes back at that stage.
 
     Any thread may call. Done-callbacks run with no lock held: on the last stage's thread, the thread of the stage that
     failed, the submitter that replaced, the canceller, or the closer of an abort. Raises ValueError for what makes no
@@ -64,21 +53,24 @@ class Pipeline:
         overflow: OverflowPolicy = OverflowPolicy.BLOCK,
         block_seconds: float | None = None,
         backlog: int = 1,
+        commits: str = "",
     ) -> None:
-        _check(stages, buffers, overflow, backlog)
+        check_pipeline(stages, buffers, overflow, backlog, commits)
         self._stages = tuple(stages.items())
         self._buffers = tuple(buffers)
         self._overflow = OverflowPolicy(overflow)
         self._block_seconds = block_seconds
         self._backlog = backlog
+        self._commits = list(stages).index(commits) if commits else 0
         self._meter = PipelineMeter(tuple(stages))
         # One lock guards everything below and the meter; a future's own lock may be taken under it.
         self._lock = threading.Lock()
         self._room = threading.Condition(self._lock)
         self._arrived = tuple(threading.Condition(self._lock) for _ in stages)
-        self._inboxes: tuple[deque[_Item], ...] = tuple(deque() for _ in stages)
+        self._inboxes: tuple[deque[Item], ...] = tuple(deque() for _ in stages)
         # A buffer is here, or belongs to exactly one item that the first stage has taken and that has no outcome yet.
         self._free = list(range(len(buffers)))
+        self._revocable: set[Future[Any]] = set()  # of items that may be cancelled, and have not been
         self._closing = self._aborted = False
         self._ended = 0  # how many stages have ended, from the first on
         self._threads = [
@@ -95,7 +87,8 @@ class Pipeline:
         future.add_done_callback(self._leave_if_cancelled)
         with self._lock:
             replaced = self._make_place()
-            self._inboxes[0].append(_Item(value, future, time.monotonic()))
+            self._inboxes[0].append(Item(value, future, time.monotonic()))
+            self._revocable.add(future)
             self._meter.accepted += 1
             self._arrived[0].notify()
         for item in replaced:
@@ -115,6 +108,7 @@ class Pipeline:
             dropped = [] if drain else list(self._inboxes[0])
             if not drain:
                 self._inboxes[0].clear()
+                self._revocable.difference_update(item.future for item in dropped)
                 self._meter.cancelled += len(dropped)
             for condition in (self._room, *self._arrived):
                 condition.notify_all()
@@ -125,6 +119,10 @@ class Pipeline:
             for thread in self._threads:
                 thread.join()
             forget(self)
+
+    def forked(self) -> None:
+        """Refuse everything from now on: this is a forked child. Called by the exit hook alone; takes no lock."""
+        refuse_in_child(self, [item.future for inbox in self._inboxes for item in inbox])
 
     def counters(self) -> PipelineCounters:
         """Return a consistent snapshot."""
@@ -146,24 +144,21 @@ class Pipeline:
 
     # -- in front of the first stage ----------------------------------------------------------------------------------
 
-    def _make_place(self) -> list[_Item]:
+    def _make_place(self) -> list[Item]:
         """Under the lock: wait for a place, or free one; returns whom that replaced."""
         self._check_open()
         if self._overflow is OverflowPolicy.BLOCK:
             self._room.wait_for(self._has_room, self._block_seconds)
             self._check_open()
-        replaced: list[_Item] = []
+        replaced: list[Item] = []
         while not self._has_room():
             if self._overflow is not OverflowPolicy.REPLACE_OLDEST:
                 message = f"{self._backlog} accepted item(s) wait already"
                 raise QueueFullError(message)
             oldest = self._inboxes[0].popleft()
-            # From here on a cancel cannot end it otherwise; one that came before has ended it already.
-            if oldest.future.set_running_or_notify_cancel():
+            if self._commit(oldest):
                 replaced.append(oldest)
                 self._meter.replaced += 1
-            else:
-                self._meter.cancelled += 1
         return replaced
 
     def _has_room(self) -> bool:
@@ -179,13 +174,26 @@ class Pipeline:
         if not future.cancelled():
             return
         with self._lock:
-            item = next((each for each in self._inboxes[0] if each.future is future), None)
-            if item is None:
-                return  # whoever took it out has told the waiters
-            self._inboxes[0].remove(item)
+            if future not in self._revocable:
+                return  # whoever took it from there has told the waiters
+            self._revocable.remove(future)
             self._meter.cancelled += 1
-            self._room.notify()
+            item = next((each for each in self._inboxes[0] if each.future is future), None)
+            if item is not None:
+                self._inboxes[0].remove(item)
+                self._room.notify()
         future.set_running_or_notify_cancel()
+
+    def _commit(self, item: Item) -> bool:
+        """Under the lock: from here on a cancel cannot end the item; False for one that came before and has."""
+        if item.committed:
+            return True
+        if item.future not in self._revocable:
+            return False
+        self._revocable.remove(item.future)
+        item.committed = item.future.set_running_or_notify_cancel()
+        self._meter.cancelled += not item.committed
+        return item.committed
 
     # -- the stages ---------------------------------------------------------------------------------------------------
 
@@ -201,29 +209,30 @@ class Pipeline:
             for condition in self._arrived[number + 1 :]:
                 condition.notify_all()
 
-    def _take(self, number: int) -> _Item | None:
+    def _take(self, number: int) -> Item | None:
         with self._lock:
             inbox = self._inboxes[number]
             while True:
                 if inbox and (number > 0 or self._free):
                     item = inbox.popleft()
-                    if number > 0 or self._begin(item):
+                    if number == 0:
+                        self._room.notify()
+                    if number != self._commits or self._commit(item):
+                        item.buffer = self._free.pop() if number == 0 else item.buffer
                         return item
+                    self._give_back(item)
                 elif not inbox and (self._closing if number == 0 else self._ended >= number):
                     return None
                 else:
                     self._arrived[number].wait()
 
-    def _begin(self, item: _Item) -> bool:
-        """Give the item a buffer, unless it was cancelled while it waited."""
-        self._room.notify()
-        if not item.future.set_running_or_notify_cancel():
-            self._meter.cancelled += 1
-            return False
-        item.buffer = self._free.pop()
-        return True
+    def _give_back(self, item: Item) -> None:
+        """Under the lock: free the buffer of an item that was cancelled, if it has one yet."""
+        if item.buffer >= 0:
+            self._free.append(item.buffer)
+            self._arrived[0].notify()
 
-    def _work(self, number: int, item: _Item) -> bool:
+    def _work(self, number: int, item: Item) -> bool:
         """Run one stage; False when the item goes no further: it failed, or this was the last stage."""
         if self._aborted:
             item.failure = ServiceClosedError("the pipeline was aborted before the item's next stage")
@@ -246,13 +255,13 @@ class Pipeline:
             self._meter.stage_took(name, time.monotonic() - begun)
         return item.failure is None and number + 1 < len(self._stages)
 
-    def _hand_on(self, number: int, item: _Item) -> None:
+    def _hand_on(self, number: int, item: Item) -> None:
         # The lock is the fence: what this stage wrote happened before whatever the next one reads.
         with self._lock:
             self._inboxes[number].append(item)
             self._arrived[number].notify()
 
-    def _finish(self, item: _Item) -> None:
+    def _finish(self, item: Item) -> None:
         if item.failure is None and shares_memory(item.value, self._buffers[item.buffer]):
             item.failure = BufferOwnershipError("the result is part of the buffer: the last stage must copy it")
             self._note_breach()
@@ -260,9 +269,11 @@ class Pipeline:
             # Free before anybody learns of the outcome, and only now that no stage can touch it any more.
             assert item.buffer not in self._free, "a buffer has one owner"
             self._free.append(item.buffer)
-            self._meter.ended(failed=item.failure is not None, seconds=time.monotonic() - item.entered)
+            if committed := self._commit(item):
+                self._meter.ended(failed=item.failure is not None, seconds=time.monotonic() - item.entered)
             self._arrived[0].notify()
-        _settle(item.future, item.value, item.failure)
+        if committed:
+            _settle(item.future, item.value, item.failure)
 
     def _note_breach(self) -> None:
         with self._lock:
@@ -277,16 +288,3 @@ def _settle(future: Future[Any], value: Any, failure: BaseException | None) -> N
             future.set_exception(failure)
     except BaseException as error:  # noqa: BLE001 - a client's callback cannot end the stage that others wait for
         _LOGGER.error("a done-callback raised %s", type(error).__name__)  # noqa: TRY400 - its traceback is the client's
-
-
-def _check(stages: Mapping[str, Stage], buffers: Sequence[Arrays], overflow: OverflowPolicy, backlog: int) -> None:
-    if not stages or not buffers or backlog < 1:
-        message = "a pipeline needs at least one stage, one buffer and one place to wait"
-        raise ValueError(message)
-    if overflow not in _POLICIES:
-        message = f"overflow must be one of {', '.join(_POLICIES)}, not {overflow!r}"
-        raise ValueError(message)
-    for number, one in enumerate(buffers):
-        if any(shares_memory(tuple(one.values()), other) for other in buffers[:number]):
-            message = f"buffer {number} shares memory with another one"
-            raise ValueError(message)

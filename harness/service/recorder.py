@@ -98,6 +98,11 @@ class Recorder(NullObserver):
         assert self.ring is not None, "an observer only where there is a ring"
         self.ring.put((monotonic(), "slot", None, slot, state))
 
+    def recovery(self, slot: int, step: str) -> None:
+        """Write how far the slot's recovery is."""
+        assert self.ring is not None, "an observer only where there is a ring"
+        self.ring.put_locked((monotonic(), "recovery", None, slot, step))
+
     def health(self, name: str) -> None:
         """Write how the service is."""
         self._write("health", detail=name)
@@ -167,16 +172,12 @@ class _Both:
 
     def __init__(self, recorder: Recorder, theirs: Observer) -> None:
         self.dequeued, self.leased, self.returned = theirs.dequeued, theirs.leased, theirs.returned
-        for name in ("state", "ended", "slot", "health", "closing"):
-            setattr(self, name, _in_turn(getattr(recorder, name), heard(theirs, name)))
-
-    if TYPE_CHECKING:  # set above, for each observer its own
-
-        def state(self, name: str) -> None: ...
-        def ended(self, future: InferenceFuture, how: str) -> None: ...
-        def slot(self, slot: int, state: str) -> None: ...
-        def health(self, name: str) -> None: ...
-        def closing(self, reason: str) -> None: ...
+        self.state = _in_turn(recorder.state, heard(theirs, "state"))
+        self.ended = _in_turn(recorder.ended, heard(theirs, "ended"))
+        self.slot = _in_turn(recorder.slot, heard(theirs, "slot"))
+        self.recovery = _in_turn(recorder.recovery, heard(theirs, "recovery"))
+        self.health = _in_turn(recorder.health, heard(theirs, "health"))
+        self.closing = _in_turn(recorder.closing, heard(theirs, "closing"))
 
 
 def _in_turn(first: Callable[..., None], second: Callable[..., None]) -> Callable[..., None]:

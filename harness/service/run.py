@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from adapters.base import Arrays, Session
 from harness.service.clock import Timer, monotonic
+from harness.service.recovery import Recovery
 from harness.service.requests import OverflowPolicy
 
 if TYPE_CHECKING:
@@ -64,8 +65,15 @@ class Run:
     session: Session | None = None
     """What an interrupt goes to, while the run is inside it."""
     budget: Timer | None = None
+    """What gives the run up, until its call has returned."""
+    recovery: Recovery | None = None
+    """Of a run that was given up."""
+    giving_up: bool = False
+    """Whether the clock's thread is still at it."""
     finish: Callable[[], None] | None = None
     """Tells the journal that a task that must finish has. Called with no lock held."""
+    asked: bool = False
+    """Whether the runtime was, or is being, asked to end the call."""
     interrupt_due: bool = False
     interrupting: bool = False
     interrupt_failed: bool = False
@@ -113,8 +121,15 @@ class Run:
         """One of the futures was ended from outside. Under the service's lock."""
         self.live -= 1
         if self.live == 0:
-            self.interrupt_due = self.interrupting = self.session is not None
+            self.ask()
             self.keeper.deserted(self, waiting=waiting)
+
+    def ask(self) -> bool:
+        """Have the next `interrupt` ask the runtime to end the call; False where it was asked or cannot be."""
+        if self.asked or self.session is None:
+            return False
+        self.asked = self.interrupt_due = self.interrupting = True
+        return True
 
     def interrupt(self) -> None:
         """Interrupt the call if that is due, on this thread with no lock held: a slow one delays nobody else."""

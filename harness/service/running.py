@@ -14,6 +14,7 @@ from harness.service.future import InferenceFuture
 from harness.service.health import Health
 from harness.service.observer import Observer, heard
 from harness.service.recorder import Recorder
+from harness.service.recoveries import Recoveries
 from harness.service.run import Run
 from harness.service.slot import Doubt, Slot, doubt_after
 
@@ -38,6 +39,7 @@ class Runner:
         health: Health,
         observer: Observer,
         recorder: Recorder,
+        recoveries: Recoveries,
     ) -> None:
         self.late_results = 0
         self.seconds: float | None = None
@@ -45,27 +47,25 @@ class Runner:
         self._arrived = threading.Condition(lock)
         self._deadlines, self._health, self._observer = deadlines, health, observer
         self._recorder, self._ring = recorder, recorder.ring
+        self._recoveries = recoveries
 
     def run(self, slot: Slot, run: Run) -> Doubt:
         """Run, give every task its outcome, call back, and say what is known of the session afterwards."""
         self._observer.leased(slot.number, run.futures[0] if run.live == len(run.futures) else _first_live(run))
         slot.outcome = outcome = self._attempt(slot, run)
+        if run.budget is not None:
+            self._within_budget(slot, run)
         if self._ring is not None:
-            now = monotonic()
-            for each in run.futures:
-                self._ring.put((each.number, slot.number, each.accepted_at, each.started_at, now))
+            self._write_stages(slot, run)
         self._observer.returned(slot.number)
         if run.finish is not None and run.live:
             slot.outcome = outcome = _finished(run.finish, outcome)
-        if run.timed:
-            self._expire_due(
-                run
-            )  # the clock may not have come to it: native code may have kept every thread from running
-        doubt = _SOUND
-        if outcome[1] is not None:
-            doubt = doubt_after(outcome[1])
-            self._recorder.failed(slot.number, run, outcome[1])
-        return doubt if deliver(slot) else max(doubt, self._came_late(slot, run, outcome))
+        if run.timed:  # the clock may not have come to it: native code may have kept every thread from running
+            self._expire_due(run)
+        doubt = _SOUND if outcome[1] is None else self._failed(slot, run, outcome[1])
+        if not deliver(slot):
+            doubt = max(doubt, self._came_late(slot, run, outcome))
+        return doubt if slot.recovery is None else self._recovers(slot, doubt)
 
     def interrupt_ended(self) -> None:
         """An interrupt has arrived. Under the lock."""
@@ -86,6 +86,34 @@ class Runner:
         took = monotonic() - begun
         self.seconds = took if self.seconds is None else 0.75 * self.seconds + 0.25 * took
         return outcome
+
+    def _within_budget(self, slot: Slot, run: Run) -> None:
+        """The call has returned: from now on nobody gives it up, and who is at it has done so."""
+        with self._lock:
+            while run.giving_up:
+                self._arrived.wait()  # it sets the clock again: to ask once more
+            if run.budget is not None:
+                run.budget.cancel()
+                run.budget = None
+            if run.recovery is not None:
+                self._recoveries.returned(slot, run.recovery)
+
+    def _write_stages(self, slot: Slot, run: Run) -> None:
+        assert self._ring is not None, "only where there is a ring"
+        now = monotonic()
+        for each in run.futures:
+            self._ring.put((each.number, slot.number, each.accepted_at, each.started_at, now))
+
+    def _failed(self, slot: Slot, run: Run, error: Exception) -> Doubt:
+        doubt = doubt_after(error)
+        if doubt is Doubt.UNKNOWN:
+            self._recoveries.after_error(slot, run, error)
+        self._recorder.failed(slot.number, run, error)
+        return doubt
+
+    def _recovers(self, slot: Slot, doubt: Doubt) -> Doubt:
+        self._recoveries.woken(slot)
+        return max(doubt, Doubt.PROOF)
 
     def _expire_due(self, run: Run) -> None:
         with self._lock:

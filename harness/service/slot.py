@@ -11,19 +11,24 @@ from typing import NamedTuple
 from adapters.base import (
     ContractError,
     DelegateInitError,
+    ModelLoadError,
     Opener,
     OutputContractError,
     RunError,
     RunInterruptedError,
+    Scope,
     Session,
+    scope_of,
 )
 from harness.service.attempt import Attempt
 from harness.service.config import DelegatePolicy
+from harness.service.recovery import Recovery
 from harness.service.run import Run
 
-__all__ = ["Chore", "Doubt", "Model", "Slot", "SlotSource", "SlotState", "doubt_after", "open_by_policy"]
+__all__ = ["UNSOUND", "Chore", "Doubt", "Model", "Slot", "SlotSource", "SlotState", "doubt_after", "open_by_policy"]
 
 _LOGGER = logging.getLogger(__name__)
+UNSOUND = "the health check does not find the session sound"
 
 
 class SlotState(StrEnum):
@@ -47,6 +52,7 @@ class Chore(IntEnum):
     PREPARE = 3  # open another model, for a switch
     CHANGE_OVER = 4  # go over to the model that is current now
     DISCARD = 5  # a switch failed: close what was opened for it
+    CHECK = 6  # another slot's device failed: is this session sound?
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,20 +63,28 @@ class Model:
     version: str | None
 
 
-class Spare(NamedTuple):
-    """A session of another model, for which its slot has no use yet."""
+class Opened(NamedTuple):
+    """A session, whether it is a fallback, and how many alarms there had been when its opening began."""
 
     session: Session
     fallback: bool
+    alarms: int
+
+
+class Spare(NamedTuple):
+    """A session of another model, for which its slot has no use yet."""
+
+    opened: Opened
     model: Model
 
 
 class Doubt(IntEnum):
-    """How much is known of a session after a run: it is sound; ask the health check; nothing, so rebuild it."""
+    """How much is known of a session: it is sound; a health check may say no; it must say yes; nothing, so rebuild."""
 
     NONE = 0
     CHECK = 1
-    UNKNOWN = 2
+    PROOF = 2
+    UNKNOWN = 3
 
 
 _SOUND = (ContractError, RunInterruptedError)  # refused before the runtime was called; ended as it was asked to
@@ -81,16 +95,20 @@ def doubt_after(error: BaseException | None) -> Doubt:
     """What a run that ended with this error leaves behind."""
     if error is None or isinstance(error, _SOUND):
         return Doubt.NONE
-    return Doubt.CHECK if isinstance(error, _ASK) else Doubt.UNKNOWN
+    # One that reaches further than its request says itself that the session is gone, whatever its class.
+    return Doubt.CHECK if isinstance(error, _ASK) and scope_of(error) is Scope.REQUEST else Doubt.UNKNOWN
 
 
 def open_by_policy(opener: Opener, policy: DelegatePolicy) -> tuple[Session, bool]:
-    """Open a session on the path that the policy allows; True beside it where that is the fallback for a delegate."""
+    """Open a session on the path that the policy allows; True beside it where that is the fallback for a delegate.
+
+    A prepared asset of another version fails as a model that does not load, and the plain CPU path does not need it.
+    """
     if policy is DelegatePolicy.CPU_ONLY:
         return opener(fallback=True), False
     try:
         return opener(), False
-    except DelegateInitError:
+    except (DelegateInitError, ModelLoadError):
         if policy is DelegatePolicy.REQUIRE:
             raise
     return opener(fallback=True), True
@@ -101,6 +119,7 @@ class SlotSource:
     """Where slots get their sessions, how they give them back, and who hears of it.
 
     `opens` returns whether the session is a fallback, too. `check` says whether a session is sound, None asks nothing.
+    `alarms` says how many times a failure put the sessions of other slots in doubt.
     """
 
     opens: Callable[[Opener, DelegatePolicy], tuple[Session, bool]]
@@ -109,6 +128,7 @@ class SlotSource:
     check: Callable[[Session], bool] | None
     tell: Callable[[int, str], None]
     policy: DelegatePolicy
+    alarms: Callable[[], int]
 
 
 class Slot:
@@ -117,7 +137,8 @@ class Slot:
     During a switch it may have a `spare` beside it.
 
     `error` is why it was lost. The rest belongs to the crew: the run on the slot and how it went; whether a run that
-    nobody waits for is still to be accounted for; how many calls of `recover` the slot has answered.
+    nobody waits for is still to be accounted for; how many calls of `recover` and how many alarms the slot has
+    answered; and, while its session is in doubt, how far its recovery is.
     """
 
     def __init__(self, number: int, source: SlotSource, model: Model) -> None:
@@ -134,6 +155,8 @@ class Slot:
         self.outcome: Attempt | None = None
         self.tainted = False
         self.asked = 0
+        self.alarms = 0
+        self.recovery: Recovery | None = None
         self.runs = 0
         self._source = source
 
@@ -141,11 +164,11 @@ class Slot:
         """Get a session. Raises what the opener raised; the slot is lost then."""
         self._change(state)
         try:
-            session, fallback = self._source.opens(self.model.open_session, self._source.policy)
+            opened = self._opened(self.model, self._source.policy)
         except BaseException as error:
             self._lose(error)
             raise
-        self._use(session, fallback=fallback)
+        self._use(opened)
 
     def prepare(self, model: Model, *, beside: bool) -> BaseException | None:
         """Open a session of another model and return why that failed: beside the slot's own, or instead of it.
@@ -159,17 +182,17 @@ class Slot:
                 self._lose(error)
                 return error
         try:
-            session, fallback = self._source.opens(model.open_session, self._source.policy)
+            opened = self._opened(model, self._source.policy)
         except BaseException as error:  # noqa: BLE001 - the switch raises it
             return self._not_prepared(error, beside=beside)
-        if not self._passes(session):
-            self._give_back(session)
-            return self._not_prepared(RunError("the health check does not find the session sound"), beside=beside)
+        if not self._passes(opened.session):
+            self._give_back(opened.session)
+            return self._not_prepared(RunError(UNSOUND), beside=beside)
         if beside:
-            self.spare = Spare(session, fallback, model)
+            self.spare = Spare(opened, model)
         else:
             self.model = model
-            self._use(session, fallback=fallback)
+            self._use(opened)
         return None
 
     def change_over(self, model: Model) -> BaseException | None:
@@ -183,13 +206,13 @@ class Slot:
         if spare is None:
             self.open(SlotState.REBUILDING)
         else:
-            self._use(spare.session, fallback=spare.fallback)
+            self._use(spare.opened)
         return error
 
     def discard(self) -> BaseException | None:
         """Close the spare, if there is one; what that raised is returned."""
         spare, self.spare = self.spare, None
-        return None if spare is None else self._give_back(spare.session)
+        return None if spare is None else self._give_back(spare.opened.session)
 
     def _not_prepared(self, error: BaseException, *, beside: bool) -> BaseException:
         if not beside:
@@ -212,6 +235,10 @@ class Slot:
         assert self.session is not None, "only a slot with a session runs"
         return self._passes(self.session)
 
+    def vouched_for(self) -> bool:
+        """Ask the health check. Without one, nobody vouches for the session."""
+        return self._source.check is not None and self.sound()
+
     def quarantine(self) -> BaseException | None:
         """Take the slot out of use and release its session; if that fails the slot is lost: two might not fit."""
         self._change(SlotState.QUARANTINED)
@@ -225,21 +252,26 @@ class Slot:
         fallback = self.session
         assert fallback is not None, "a slot on its fallback has a session"
         try:
-            session, _ = self._source.opens(self.model.open_session, DelegatePolicy.REQUIRE)
+            opened = self._opened(self.model, DelegatePolicy.REQUIRE)
         except Exception as error:  # noqa: BLE001 - the fallback goes on
             _LOGGER.warning("the delegate still does not start: %s", type(error).__name__)
             return None
-        if not self._passes(session):
-            return self._give_back(session)
+        if not self._passes(opened.session):
+            return self._give_back(opened.session)
         self._change(SlotState.REBUILDING)
         error = self._give_back(fallback)
-        self._use(session, fallback=False)
+        self._use(opened)
         return error
 
-    def _use(self, session: Session, *, fallback: bool) -> None:
-        self.session, self.interruptible = session, self._source.interruptible(session)
-        self.on_fallback, self.error = fallback, None
-        self.fallbacks += fallback
+    def _opened(self, model: Model, policy: DelegatePolicy) -> Opened:
+        alarms = self._source.alarms()
+        session, fallback = self._source.opens(model.open_session, policy)
+        return Opened(session, fallback, alarms)
+
+    def _use(self, opened: Opened) -> None:
+        self.session, self.interruptible = opened.session, self._source.interruptible(opened.session)
+        self.on_fallback, self.error, self.alarms = opened.fallback, None, opened.alarms
+        self.fallbacks += opened.fallback
         self._change(SlotState.READY)
 
     def _lose(self, error: BaseException) -> None:

@@ -51,6 +51,17 @@ class Lane:
         if self._rank is not None:
             heapq.heappush(self._ranked, (self._rank(run), run.number))
 
+    def lift(self, run: Run, joined: Run) -> None:
+        """A request has joined a run that waits: from now on that is as urgent as the most urgent of its callers.
+
+        It stays so when that caller gives up.
+        """
+        run.priority = max(run.priority, joined.priority)
+        if joined.due is not None and (run.due is None or joined.due < run.due):
+            run.due = joined.due
+        if self._rank is not None:  # the older entry, which ranks no higher, is skipped once the run has been taken
+            heapq.heappush(self._ranked, (self._rank(run), run.number))
+
     def remove(self, run: Run) -> None:
         """Take out a run that waits."""
         del self.waiting[run.number]

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from harness.suite.plan import Budget, FaultSpec, InputDomain, ServiceSpec, TargetSpec
+from harness.suite.plan import FURTHER_SHAPES, Budget, FaultSpec, InputDomain, ServiceSpec, TargetSpec
 from harness.verdict import Verdict
 
 __all__ = [
@@ -161,6 +161,8 @@ def _check_domain(key: str, domain: InputDomain) -> None:
     _require(math.isfinite(domain.low) and math.isfinite(domain.high), f"{key}: low and high must be finite")
     _require(domain.low < domain.high, f"{key}: low must be below high")
     _require(all(size > 0 for size in domain.shape or ()), f"{key}.shape: every dimension must be positive")
+    _require(len(domain.shapes) in {0, FURTHER_SHAPES}, f"{key}.shapes: two further shapes, or none")
+    _require(all(size > 0 for shape in domain.shapes for size in shape), f"{key}.shapes: every dimension, too")
 
 
 def _check_service(key: str, service: ServiceSpec) -> None:

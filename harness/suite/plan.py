@@ -12,6 +12,7 @@ from harness.verdict import SuiteRecord, Verdict
 
 __all__ = [
     "CORE",
+    "FURTHER_SHAPES",
     "Budget",
     "Cell",
     "ControlSpec",
@@ -30,6 +31,10 @@ CORE = "RACEGATE_CORE"
 """The variable by which a supervisor tells a worker which core to prefer, so that two workers do not share one."""
 
 
+FURTHER_SHAPES = 2
+"""How many shapes there are beside the first, where a model has dynamic dimensions: a larger one, one in between."""
+
+
 def by_file_name(reference: str) -> str:
     """`path/file.py:name` without the folder: where a file lies is nobody's business, and no schedule depends on it."""
     path, colon, name = reference.rpartition(":")
@@ -37,11 +42,16 @@ def by_file_name(reference: str) -> str:
 
 
 class InputDomain(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where one model input's values come from: `low` to `high` (integers: half open), and fixed dynamic dimensions."""
+    """Where one model input's values come from: `low` to `high` (integers: half open), and fixed dynamic dimensions.
+
+    `shapes` are two further shapes, for scenarios in which shapes change; a service is set up to take all that lie
+    between the smallest and the largest of the three.
+    """
 
     low: float = 0.0
     high: float = 1.0
     shape: tuple[int, ...] | None = None
+    shapes: tuple[tuple[int, ...], ...] = ()
 
     def __post_init__(self) -> None:
         """Make `0` and `0.0` the same: they are the same domain, and must give the same digest."""
@@ -53,6 +63,8 @@ class TargetSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A target: adapter, delegate, model, options, and the command that starts its worker.
 
     `model` is a file, `builtin:NAME`, or `pkg:PACKAGE==VERSION/path`. An empty `delegate` is the adapter's default.
+    `next_model` is what scenarios that switch the model go over to; empty is `builtin:NAME-2` where there is one, else
+    the model itself, and then a version is known by its sessions alone, not by its outputs.
     `python` is an interpreter for `python -m harness.worker`; `command` replaces the whole command.
     """
 
@@ -62,6 +74,20 @@ class TargetSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     delegate: str = ""
     options: Mapping[str, bool | int | str] = {}
     inputs: Mapping[str, InputDomain] = {}
+    python: str = ""
+    command: tuple[str, ...] = ()
+    next_model: str = ""
+
+
+class _DigestedTarget(msgspec.Struct, frozen=True):
+    """What of a target a schedule depends on, in the form in which tokens have always had it."""
+
+    name: str
+    adapter: str
+    model: str
+    delegate: str
+    options: Mapping[str, bool | int | str]
+    inputs: Mapping[str, InputDomain]
     python: str = ""
     command: tuple[str, ...] = ()
 
@@ -141,13 +167,16 @@ class Cell(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def digest(self) -> str:
         """The sha256, in hex, over what a schedule depends on: not the budget, the seed or the worker's command."""
-        target = msgspec.structs.replace(self.target, name="", python="", command=(), model="")
+        given = self.target
+        target = _DigestedTarget("", given.adapter, "", given.delegate, given.options, given.inputs)
         service = msgspec.structs.replace(self.service, name=by_file_name(self.service.name))
         parts: list[object] = [by_file_name(self.scenario), target, service, self.model_digest]
         if self.budget.granularity != "sync":
             parts.append(self.budget.granularity)  # it decides what a schedule's steps are
         if self.faults:
             parts.append(self.faults)
+        if given.next_model:
+            parts.append(by_file_name(given.next_model))
         return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()
 
     def as_recorded(self, scenario: str, digest: str) -> tuple[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from harness.execution.share import ShareReport
+from harness.faults.last_words import injected_before
 from harness.oracle.expectations import Expectations
 from harness.suite.plan import Cell, Share
 from harness.supervisor.blank import cell_without_result, reason_of, verdict_of
@@ -55,9 +56,17 @@ class Watcher(Protocol):
 class CellRunner:
     """Runs cells of one target on one service. Used from one thread at a time; `close` must be called."""
 
-    def __init__(self, staff: Staff, model: ModelFile, service: str, watcher: Watcher, first: Worker | None) -> None:
+    def __init__(
+        self,
+        staff: Staff,
+        model: ModelFile,
+        service: str,
+        watcher: Watcher,
+        first: Worker | None,
+        next_model: ModelFile | None = None,
+    ) -> None:
         self._staff = staff
-        self._model = model
+        self._models = (model,) if next_model is None else (model, next_model)
         self._service = service
         self._watcher = watcher
         self._worker: Worker | None = None
@@ -101,12 +110,14 @@ class CellRunner:
             raise PlanError(refusal.message)
         if not isinstance(refusal, Death):
             return cell_without_result(cell, scenario, Verdict.UNKNOWN, reason_of(refusal))
+        injected = injected_before(self._worker.last_words()) if self._worker is not None else ""
         self._bury()
         if self._staff.stopped:
             return self._interrupted(cell, scenario)
         self._deaths_outside = 0
         where = f"execution {execution}" if execution >= 0 else "preparation, before its first execution"
-        reason = f"{reason_of(refusal)}, in {where} of {scenario.reference}"
+        after = f", after {injected} was injected" if injected else ""
+        reason = f"{reason_of(refusal)}, in {where} of {scenario.reference}{after}"
         return cell_without_result(cell, scenario, refusal.verdict, reason)
 
     def _without_worker(self, cell: Cell, scenario: ScenarioRecord, refusal: Refusal | None) -> CellResult:
@@ -141,11 +152,12 @@ class CellRunner:
         self._greeted = None
         if not isinstance(worker, Worker):
             return worker
-        refusal = send_model(worker, self._model)
-        if refusal is None:
-            return worker
-        self._staff.dismiss(worker)
-        return refusal
+        for model in self._models:
+            refusal = send_model(worker, model)
+            if refusal is not None:
+                self._staff.dismiss(worker)
+                return refusal
+        return worker
 
     def _bury(self) -> None:
         if self._worker is not None:

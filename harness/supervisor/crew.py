@@ -1,4 +1,7 @@
-"""The workers that explore the cells of one pair side by side: whole cells first, then shares of the rest."""
+"""The workers that explore the cells of one pair side by side: whole cells first, then shares of the rest.
+
+A cell whose result the journal has is not run.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from harness.oracle.expectations import Expectations
     from harness.suite.plan import Cell
     from harness.supervisor.cells import Watcher
+    from harness.supervisor.journal import Journal
     from harness.supervisor.process import Worker
     from harness.supervisor.staff import Staff
     from harness.worker.protocol import ScenarioRecord
@@ -33,19 +37,46 @@ class Crew:
     """
 
     def __init__(
-        self, staffs: Sequence[Staff], model: ModelFile, service: str, watcher: Watcher, first: Worker | None
+        self,
+        staffs: Sequence[Staff],
+        model: ModelFile,
+        service: str,
+        watcher: Watcher,
+        first: Worker | None,
+        journal: Journal,
+        next_model: ModelFile | None = None,
     ) -> None:
         self._staff = staffs[0]
+        self._journal = journal
         self._service = service
         self._watcher = watcher
         self._runners = [
-            CellRunner(staff, model, service, watcher, None if number else first) for number, staff in enumerate(staffs)
+            CellRunner(staff, model, service, watcher, None if number else first, next_model)
+            for number, staff in enumerate(staffs)
         ]
 
     def run(
         self, cells: Sequence[Cell], scenarios: Sequence[ScenarioRecord], expectations: Expectations
     ) -> tuple[CellResult, ...]:
-        """Return one result for each cell, in order. Raises PlanError where a worker finds a request unusable."""
+        """Return one result for each cell, in order.
+
+        Raises PlanError where a worker finds a request unusable, OSError where a result cannot be kept.
+        """
+        known = {number: kept for number, cell in enumerate(cells) if (kept := self._journal.recall(cell)) is not None}
+        missing = [number for number in range(len(cells)) if number not in known]
+        if known:
+            told = f"{len(known)} of {len(cells)} cells were done before"
+            self._watcher.stage(self._staff.target.name, self._service, told)
+        if missing:
+            found = self._explore(
+                [cells[each] for each in missing], [scenarios[each] for each in missing], expectations
+            )
+            known |= dict(zip(missing, found, strict=True))
+        return tuple(known[number] for number in range(len(cells)))
+
+    def _explore(
+        self, cells: Sequence[Cell], scenarios: Sequence[ScenarioRecord], expectations: Expectations
+    ) -> tuple[CellResult, ...]:
         idle: SimpleQueue[CellRunner] = SimpleQueue()
         for runner in self._runners:
             idle.put(runner)
@@ -60,7 +91,7 @@ class Crew:
         with ThreadPoolExecutor(max_workers=len(self._runners), thread_name_prefix="cell") as pool:
             places = {pool.submit(explore, cell, share): (cell, share) for cell, share in self._dealt(len(cells))}
             try:
-                return self._collect(places, len(cells))
+                return self._collect(places, cells)
             except BaseException:
                 self._staff.stop()  # else the other workers would go on to the end of their cells
                 raise
@@ -74,16 +105,24 @@ class Crew:
         shares = divide(cells, len(self._runners))
         return [(cell, Share(index, of)) for cell, of in enumerate(shares) for index in range(of)]
 
-    def _collect(self, places: dict[Future[Answer], tuple[int, Share]], cells: int) -> tuple[CellResult, ...]:
-        answers: dict[int, dict[int, Answer]] = {cell: {} for cell in range(cells)}
+    def _collect(
+        self, places: dict[Future[Answer], tuple[int, Share]], cells: Sequence[Cell]
+    ) -> tuple[CellResult, ...]:
+        answers: dict[int, dict[int, Answer]] = {cell: {} for cell in range(len(cells))}
         results: dict[int, CellResult] = {}
         for future in as_completed(places):
             cell, share = places[future]
             answers[cell][share.index] = future.result()
             if len(answers[cell]) == share.of:
                 results[cell] = together([answers[cell][index] for index in range(share.of)])
+                self._keep(cells[cell], results[cell])
                 self._watcher.finished(self._staff.target.name, self._service, results[cell])
-        return tuple(results[cell] for cell in range(cells))
+        return tuple(results[cell] for cell in range(len(cells)))
+
+    def _keep(self, cell: Cell, result: CellResult) -> None:
+        """Keep what is whole. Once the run is stopped a result may rest on shares that were cut short."""
+        if result.verdict is not Verdict.NOT_RUN and not self._staff.stopped:
+            self._journal.keep(cell, result)
 
 
 def divide(cells: int, workers: int) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -22,10 +22,11 @@ from harness.supervisor.cell_file import CellFile, cell_file
 from harness.supervisor.cells import PlanError, Watcher
 from harness.supervisor.crew import Crew
 from harness.supervisor.death import Death
-from harness.supervisor.oracle import Oracles
+from harness.supervisor.journal import FORGETFUL, Journal, content_digest, pair_facts
+from harness.supervisor.oracle import Oracles, Question
 from harness.supervisor.process import Worker
 from harness.supervisor.staff import Refusal, Staff
-from harness.verdict import CellResult, DeviceRecord, ServiceRecord, Verdict
+from harness.verdict import CellResult, DeviceRecord, Measured, ServiceRecord, Verdict
 from harness.worker.protocol import AdapterParams, DescribeParams, Description, ErrorReport, Probe, ScenarioRecord
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Pair", "PairResult", "run_id", "run_pair", "timestamp"]
 
+TASKS_OF_A_SHAPE = 4
+"""Of each further shape, in a scenario in which shapes change."""
 MOST_EXTRA_TASKS = 256
 """Each costs the oracle two fresh sessions."""
 
@@ -42,11 +45,14 @@ class Pair:
     """What is run: one target (the staff's), one service, some scenarios. `more` hold a worker each beside the staff's.
 
     A worker of `more` explores side by side with the others: see `harness.supervisor.crew`.
+    `measures` are the services, this one among them, that are measured on the target; empty for none.
     """
 
     staff: Staff
     more: tuple[Staff, ...] = ()
     model: ModelFile
+    next_model: ModelFile | None = None
+    measures: tuple[ServiceSpec, ...] = ()
     service: ServiceSpec
     scenarios: tuple[str, ...]
     budget: Budget
@@ -56,13 +62,16 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairResult:
-    """What was found. `expectations` is None where there was no oracle."""
+    """What was found. `expectations` is None without an oracle; `started_on`: when the pair was first begun."""
+
+    started_on: str
 
     cells: tuple[CellResult, ...]
     files: tuple[CellFile, ...]
     expectations: Expectations | None
     device: DeviceRecord
     service: ServiceRecord
+    measured: Measured = field(default_factory=Measured)
 
 
 def timestamp() -> str:
@@ -85,33 +94,55 @@ class _Greeting:
     refusal: Refusal | None
 
 
-def run_pair(pair: Pair, oracles: Oracles, watcher: Watcher) -> PairResult:
-    """Run one pair. Raises PlanError where the service or a scenario does not exist."""
-    name = pair.staff.target.name
+def run_pair(pair: Pair, oracles: Oracles, watcher: Watcher, journal: Journal = FORGETFUL) -> PairResult:
+    """Run one pair, but for the cells whose results the journal has.
+
+    Raises PlanError where the service or a scenario does not exist, or is not what it was when the pair was begun, and
+    OSError where the journal cannot be written.
+    """
+    name, now = pair.staff.target.name, timestamp()
     watcher.stage(name, pair.service.name, "starting a worker")
     worker = pair.staff.start("cells")
     first = worker if isinstance(worker, Worker) else None
-    crew = Crew((pair.staff, *pair.more), pair.model, pair.service.name, watcher, first)
+    crew = Crew((pair.staff, *pair.more), pair.model, pair.service.name, watcher, first, journal, pair.next_model)
     try:
         greeting = _greet(pair, worker)
         if greeting.refusal is not None or greeting.description is None:
-            return _nothing_ran(pair, greeting, greeting.refusal or Death(Verdict.CRASHED, "did not come up"), watcher)
+            refusal = greeting.refusal or Death(Verdict.CRASHED, "did not come up")
+            return _nothing_ran(pair, greeting, refusal, watcher, now)
         watcher.stage(name, pair.service.name, "computing expected outputs")
         scenarios = greeting.description.scenarios
-        expected = oracles.ask(pair.staff, pair.model, pair.seed, _tasks(scenarios, greeting.description.service))
+        question = _question(pair, scenarios, greeting.description.service)
+        expected = oracles.ask(pair.staff, pair.model, question)
         if not isinstance(expected, Expectations):
-            return _nothing_ran(pair, greeting, expected, watcher)
+            return _nothing_ran(pair, greeting, expected, watcher, now)
+        facts = pair_facts(greeting.device, greeting.description, expected)
+        key = content_digest((pair.staff.target, pair.service, pair.model.digest, pair.scenarios))
+        started = journal.begin(key, f"target {name}, service {pair.service.name}", facts, now)
         cells = tuple(_cell(pair, scenario.reference) for scenario in scenarios)
         results = crew.run(cells, scenarios, expected)
         return PairResult(
+            started_on=started,
             cells=results,
             files=_files(pair, cells, results, expected),
             expectations=expected,
             device=greeting.device,
             service=greeting.description.service,
+            measured=oracles.measured(pair.staff, pair.model, pair.service) if pair.measures else Measured(),
         )
     finally:
         crew.close()
+
+
+def _question(pair: Pair, scenarios: Sequence[ScenarioRecord], service: ServiceRecord) -> Question:
+    needs = {need for scenario in scenarios for need in scenario.requires}
+    return Question(
+        seed=pair.seed,
+        tasks=_tasks(scenarios, service),
+        shaped=TASKS_OF_A_SHAPE if "dynamic-shapes" in needs else 0,
+        next_model=pair.next_model if "model_switch" in needs else None,
+        services=pair.measures,
+    )
 
 
 def _tasks(scenarios: Sequence[ScenarioRecord], service: ServiceRecord) -> int:
@@ -152,7 +183,7 @@ def _cell(pair: Pair, scenario: str) -> Cell:
     return Cell(scenario, pair.staff.target, pair.service, pair.model.digest, pair.budget, pair.seed, pair.faults)
 
 
-def _nothing_ran(pair: Pair, greeting: _Greeting, refusal: Refusal, watcher: Watcher) -> PairResult:
+def _nothing_ran(pair: Pair, greeting: _Greeting, refusal: Refusal, watcher: Watcher, started: str) -> PairResult:
     """Every cell with the same reason: what happened would have happened to each."""
     described = greeting.description
     scenarios = described.scenarios if described else tuple(unknown_scenario(name) for name in pair.scenarios)
@@ -165,6 +196,7 @@ def _nothing_ran(pair: Pair, greeting: _Greeting, refusal: Refusal, watcher: Wat
     for cell in cells:
         watcher.finished(pair.staff.target.name, pair.service.name, cell)
     return PairResult(
+        started_on=started,
         cells=cells,
         files=(),
         expectations=None,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from time import monotonic, sleep  # noqa: TID251 - the supervisor owns real-time deadlines
@@ -15,8 +14,10 @@ import msgspec
 
 from harness.suite.plan import CORE
 from harness.supervisor.death import Death, describe_exit
+from harness.supervisor.spawner import spawn
 from harness.supervisor.wire import Silence, Wire
 from harness.verdict import Verdict
+from harness.worker.orphan import SUPERVISOR
 from harness.worker.protocol import ErrorReport, Reply, Request, encode_line
 
 __all__ = ["CELL_LIMIT_S", "DEFAULT_HANG_AFTER_S", "Worker", "WorkerStartError", "worker_command"]
@@ -50,15 +51,7 @@ class Worker:
         self._exit: int | None = None
         self._reaping = False
         try:
-            self._process = subprocess.Popen(  # noqa: S603 - the command is the target's own
-                list(command),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                bufsize=0,
-                start_new_session=True,
-                env=_environment(os.environ, core),
-            )
+            self._process = spawn(command, _environment(os.environ, core))
         except OSError as error:
             message = f"the worker's command {os.path.basename(command[0])!r} does not start: {error.strerror}"  # noqa: PTH119 - a command is no path
             raise WorkerStartError(message) from error
@@ -185,7 +178,8 @@ class Worker:
 
 
 def _environment(parent: Mapping[str, str], core: int) -> dict[str, str]:
-    return {**parent, CORE: str(core), "PYTHONHASHSEED": "0", "ORT_DISABLE_TELEMETRY": "1", "PYTHONUNBUFFERED": "1"}
+    own = {CORE: str(core), SUPERVISOR: str(os.getpid())}
+    return {**parent, **own, "PYTHONHASHSEED": "0", "ORT_DISABLE_TELEMETRY": "1", "PYTHONUNBUFFERED": "1"}
 
 
 def _decode(line: bytes) -> Reply | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -15,6 +15,7 @@ from harness.supervisor.blank import unknown_delegate, unknown_runtime
 from harness.supervisor.cell_file import CellFile
 from harness.supervisor.cells import CONTROLS, PlanError, Watcher
 from harness.supervisor.identity import harness_record
+from harness.supervisor.journal import FORGETFUL, Journal, content_digest
 from harness.supervisor.once import Once
 from harness.supervisor.oracle import Oracles
 from harness.supervisor.pair import Pair, PairResult, run_id, run_pair, timestamp
@@ -26,7 +27,7 @@ from harness.verdict import Control, RunRecord
 if TYPE_CHECKING:
     from adapters.base import ModelFile
 
-__all__ = ["UNSAFE", "Finished", "Materials", "run_plan"]
+__all__ = ["UNSAFE", "Finished", "Materials", "pair_key", "run_plan"]
 
 Proof: TypeAlias = tuple[Control, tuple[CellFile, ...]]
 """A control with the files that replay what it found."""
@@ -42,21 +43,28 @@ UNSAFE = "unsafe-shared"
 class Materials:
     """What a target's run needs besides the plan.
 
-    `controls` holds the models of the controls by reference; with the options `shared_state` the adapter's sessions do
-    share buffers.
+    `next_model` is what the scenarios about versions switch to. `controls` holds the models of the controls by
+    reference; with the options `shared_state` the adapter's sessions do share buffers.
     """
 
     model: ModelFile
     controls: Mapping[str, ModelFile]
     shared_state: Mapping[str, bool | int | str]
+    next_model: ModelFile | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
-    """One pair's record, and a cell file for each cell that failed, controls included."""
+    """One pair's record, and a cell file for each cell that failed, controls included. `key`: see `pair_key`."""
 
+    key: str
     record: RunRecord
     files: tuple[CellFile, ...]
+
+
+def pair_key(target: TargetSpec, service: ServiceSpec) -> str:
+    """What tells one pair of a plan from the others: two services may have one name and differ in their options."""
+    return content_digest((target, service))
 
 
 def run_plan(
@@ -66,15 +74,19 @@ def run_plan(
     switch: StopSwitch,
     jobs: int = 2,
     workers: int = 0,
+    journal: Journal = FORGETFUL,
+    leave_out: Collection[str] = (),
 ) -> Iterator[Finished]:
     """Run the plan and yield each record as soon as it is there; `materials` is by target name.
 
     When the switch is pulled the remaining cells become NOT_RUN and every record still comes. Raises PlanError, after
     the other targets have been stopped. Generate it on one thread; the targets run on `jobs` others. `workers` is how
     many worker processes explore at once in all, dealt out among the targets that run at once: each has one at least.
+    `leave_out` are keys of pairs; cells that `journal` has are not run again. Raises
+    OSError where the journal cannot be written.
     """
     jobs = max(1, min(jobs, len(plan.targets)))
-    runner = _Runner(plan, watcher, switch, jobs, workers)
+    runner = _Runner(plan, watcher, switch, jobs, workers, journal, leave_out)
     with ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="target") as pool:
         pending = {pool.submit(runner.target, target, materials[target.name]) for target in plan.targets}
         try:
@@ -90,8 +102,19 @@ def run_plan(
 class _Runner:
     """What the targets of one run share."""
 
-    def __init__(self, plan: Plan, watcher: Watcher, switch: StopSwitch, jobs: int, workers: int) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        watcher: Watcher,
+        switch: StopSwitch,
+        jobs: int,
+        workers: int,
+        journal: Journal,
+        leave_out: Collection[str],
+    ) -> None:
         self._plan = plan
+        self._journal = journal
+        self._leave_out = leave_out
         self._watcher = watcher
         self._switch = switch
         self._oracles = Oracles()
@@ -109,37 +132,40 @@ class _Runner:
 
     def _target(self, target: TargetSpec, materials: Materials, cores: Cores) -> tuple[Finished, ...]:
         try:
-            started = timestamp()
             controls: tuple[Proof, ...] | None = None
             finished: list[Finished] = []
             for service in self._plan.services:
-                result = self._pair(_known_bad(target, service, materials), materials.model, service, cores)
+                key = pair_key(target, service)
+                if key in self._leave_out:
+                    continue
+                result = self._pair(_known_bad(target, service, materials), materials, service, cores)
                 if controls is None:
                     controls = self._run_controls(target, materials, cores[0]) if result.expectations else ()
                 known = tuple(control for control, _ in controls)
                 files = {file.name: file for _, beside in controls for file in beside}
                 files |= {file.name: file for file in result.files}
-                record = self._record(target, materials.model, service, result, started, known)
-                finished.append(Finished(record=record, files=tuple(files.values())))
-                started = timestamp()
+                record = self._record(target, materials.model, service, result, known)
+                finished.append(Finished(key=key, record=record, files=tuple(files.values())))
         except WorkerStartError as error:
             message = f"target {target.name}: {error}"
             raise PlanError(message) from error
         return tuple(finished)
 
-    def _pair(self, target: TargetSpec, model: ModelFile, service: ServiceSpec, cores: Cores) -> PairResult:
+    def _pair(self, target: TargetSpec, materials: Materials, service: ServiceSpec, cores: Cores) -> PairResult:
         staff, *more = (self._staff(target, service, self._plan.budget, core) for core in cores)
         pair = Pair(
             staff=staff,
             more=tuple(more),
-            model=model,
+            model=materials.model,
+            next_model=materials.next_model,
+            measures=self._plan.services,
             service=service,
             scenarios=self._plan.scenarios,
             budget=self._plan.budget,
             seed=self._plan.seed,
             faults=self._plan.faults,
         )
-        return run_pair(pair, self._oracles, self._watcher)
+        return run_pair(pair, self._oracles, self._watcher, self._journal)
 
     def _staff(self, target: TargetSpec, service: ServiceSpec, budget: Budget, core: int) -> Staff:
         return Staff(target, self._plan.hang_after_s, self._switch, instrumented_packages(service, budget), core)
@@ -164,7 +190,7 @@ class _Runner:
             budget=spec.budget,
             seed=self._plan.seed,
         )
-        result = run_pair(pair, self._oracles, _Quiet(self._watcher, spec.scenario))
+        result = run_pair(pair, self._oracles, _Quiet(self._watcher, spec.scenario), self._journal)
         name = f"{spec.service.name} on {spec.model} in {spec.scenario}"
         return Control(name, spec.expect, spec.invariant, result.cells[0]), result.files
 
@@ -174,14 +200,13 @@ class _Runner:
         model: ModelFile,
         service: ServiceSpec,
         result: PairResult,
-        started: str,
         controls: tuple[Control, ...],
     ) -> RunRecord:
         expected = result.expectations
         return RunRecord(
             run_id=run_id(target.name, service.name),
             target=target.name,
-            started_on=started,
+            started_on=result.started_on,
             finished_on=timestamp(),
             mode="controlled",
             attempt=1,
@@ -199,6 +224,7 @@ class _Runner:
             controls=controls,
             interrupted=self._switch.pulled,
             challenge=self._plan.challenge,
+            measured=result.measured,
         )
 
 

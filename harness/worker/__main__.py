@@ -9,12 +9,14 @@ import sys
 
 from harness.worker.loop import serve
 from harness.worker.operations import operations
+from harness.worker.orphan import die_with_supervisor
 
 __all__ = ["main"]
 
 
 def main() -> int:
     """Serve requests on standard input and output until the supervisor is done. Returns the exit status."""
+    die_with_supervisor(os.environ)
     faulthandler.disable()
     _no_core_files()
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"

@@ -21,6 +21,7 @@ from harness.worker.protocol import (
     ExpectationsParams,
     Hello,
     HelloParams,
+    MeasureParams,
     ModelParams,
     ModelReceived,
     Probe,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from harness.execution.share import ShareReport
     from harness.oracle.expectations import Expectations
     from harness.scenario import Scenario
-    from harness.verdict import CellResult, DeviceRecord
+    from harness.verdict import CellResult, DeviceRecord, Measured
 
 __all__ = ["operations"]
 
@@ -50,6 +51,7 @@ def operations() -> Mapping[str, Operation]:
         "describe": operation(DescribeParams, _describe),
         "model": operation(ModelParams, models.receive),
         "expectations": operation(ExpectationsParams, models.expectations),
+        "measure": operation(MeasureParams, models.measure),
         "cell": operation(CellParams, models.cell),
         "share": operation(ShareParams, models.share),
         "replay": operation(ReplayParams, models.replay),
@@ -141,36 +143,62 @@ class _Models:
         self._whole[params.digest] = ModelFile(name=params.name, suffix=params.suffix, data=whole)
         return ModelReceived(len(whole), complete=True)
 
-    def expectations(self, params: ExpectationsParams, _emit: Emit) -> Expectations:
+    def expectations(self, params: ExpectationsParams, emit: Emit) -> Expectations:
         from harness.oracle.reference import compute  # noqa: PLC0415 - after hello
 
         model = self._model(params.model_digest)
+        following = self._next(params.next_digest)
         with _target_errors():
-            return compute(params.target, model, params.seed, params.tasks)
+            return compute(
+                params.target,
+                model,
+                params.seed,
+                params.tasks,
+                shaped=params.shaped,
+                next_model=following,
+                progress=emit,
+            )
+
+    def measure(self, params: MeasureParams, _emit: Emit) -> Measured:
+        from harness.execution.measure import measure  # noqa: PLC0415 - after hello
+
+        model = self._model(params.model_digest)
+        with _target_errors(), _usage_errors("service"):
+            return measure(params.target, params.service, model)
 
     def cell(self, params: CellParams, emit: Emit) -> CellResult:
         from harness.execution.cell import run_cell  # noqa: PLC0415 - after hello
 
         model = self._model(params.cell.model_digest)
         scenario = _scenario(params.cell.scenario)
+        following = self._next(params.expectations.next_digest)
         with _target_errors():
-            return run_cell(params.cell, scenario, model, params.expectations, emit)
+            return run_cell(params.cell, scenario, model, params.expectations, emit, next_model=following)
 
     def share(self, params: ShareParams, emit: Emit) -> ShareReport:
         from harness.execution.cell import run_share  # noqa: PLC0415 - after hello
 
         model = self._model(params.cell.model_digest)
         scenario = _scenario(params.cell.scenario)
+        following = self._next(params.expectations.next_digest)
         with _target_errors():
-            return run_share(params.cell, scenario, model, params.expectations, emit, params.share)
+            return run_share(
+                params.cell, scenario, model, params.expectations, emit, params.share, next_model=following
+            )
 
-    def replay(self, params: ReplayParams, _emit: Emit) -> ReplayReport:
+    def replay(self, params: ReplayParams, emit: Emit) -> ReplayReport:
         from harness.execution.replay import replay  # noqa: PLC0415 - after hello
 
         model = self._model(params.cell.model_digest)
         scenario = _scenario(params.cell.scenario)
+        following = self._next(params.expectations.next_digest)
         with _target_errors():
-            return replay(params.cell, scenario, model, params.expectations, params.schedule, params.times)
+            return replay(
+                params.cell, scenario, model, params.expectations, params.schedule, params.times, emit, following
+            )
+
+    def _next(self, digest: str) -> ModelFile | None:
+        return self._model(digest) if digest else None
 
     def _model(self, digest: str) -> ModelFile:
         try:

@@ -24,6 +24,7 @@ __all__ = [
     "ExpectationsParams",
     "Hello",
     "HelloParams",
+    "MeasureParams",
     "ModelParams",
     "ModelReceived",
     "Probe",
@@ -155,12 +156,25 @@ class Description(msgspec.Struct, frozen=True):
 
 
 class ExpectationsParams(msgspec.Struct, frozen=True):
-    """Asks for the inputs and answers of this many tasks, from a fresh session for each."""
+    """Asks for the inputs and answers of this many tasks, from a fresh session for each.
+
+    `shaped` is how many more it wants of each further shape; the answers of the model of `next_digest`, too.
+    """
 
     target: TargetSpec
     model_digest: str
     seed: int
     tasks: int
+    shaped: int = 0
+    next_digest: str = ""
+
+
+class MeasureParams(msgspec.Struct, frozen=True):
+    """Asks what can be measured of a service on a target, outside of any execution."""
+
+    target: TargetSpec
+    model_digest: str
+    service: ServiceSpec
 
 
 class CellParams(msgspec.Struct, frozen=True):

@@ -8,8 +8,8 @@ HEAD = """# Coverage
 How often the premise of each invariant occurred in each scenario, with the correct queue and pool, under random
 schedules: {budget}.
 The model is `builtin:permutation`; for `held-running-cancel` it is `builtin:slow`, with 100 executions wherever a run
-can be interrupted. No violation was found. A checker whose premise never occurs says nothing: none is zero
-over the run.
+can be interrupted, and for the scenarios in which shapes change `builtin:rows`. Those of a pipeline do not apply.
+No violation was found. A checker whose premise never occurs says nothing: none is zero over the run.
 
 Made by `{command}`. A column is an invariant of [invariants.md](invariants.md), a row is a scenario, and `·` is none.
 """

@@ -3,12 +3,13 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from harness.engine.install import install
 from harness.engine.strategies.random_walk import RandomWalk
 from harness.execution.cell import CellRun, run_cell
-from harness.models.reference import resolve
+from harness.models.reference import next_version, resolve
 from harness.models.registry import load_adapter
 from harness.oracle.reference import compute
 from harness.suite.plan import Budget, Cell, ServiceSpec, TargetSpec
@@ -17,7 +18,7 @@ from scenarios.catalogue import load
 ROOT = Path(__file__).parent
 TARGET = TargetSpec(name="numpy", adapter="numpy", model="builtin:permutation")
 SEED = 7
-DECLARED = {"INVARIANT", "SCENARIOS", "SLOTS", "CAPACITY"}
+DECLARED = {"INVARIANT", "SCENARIOS", "SLOTS", "CAPACITY", "MODEL"}
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,11 @@ class Specimen:
         return self.declared["INVARIANT"]
 
     @property
+    def carrier(self):
+        """Greenlets where they can: they take half the time, and the same schedule gives the same history."""
+        return "threads" if "asyncio" in self.path.read_text() else "greenlets"
+
+    @property
     def scenarios(self):
         return self.declared["SCENARIOS"]
 
@@ -52,6 +58,13 @@ def read(path):
     return Specimen(path, ast.get_docstring(tree) or "", declared, twin)
 
 
+HONEST = {
+    "BoundedQueue", "CancellingQueue", "ContractQueue", "GatedQueue", "JournalledQueue", "ResidentQueue", "ShapedQueue",
+    "StagedQueue",
+}  # fmt: skip
+"""Parts that many files have for a twin as they are."""
+
+
 SPECIMENS = tuple(read(path) for path in sorted(ROOT.glob("*/*.py")))
 
 
@@ -59,8 +72,8 @@ def different_twins():
     """Leave out what many files have for a twin: the honest part as it is, in the same configuration."""
     found = {}
     for specimen in SPECIMENS:
-        shared = specimen.twin in {"BoundedQueue", "CancellingQueue", "ContractQueue"}
-        key = (specimen.twin, *map(specimen.declared.get, ("SLOTS", "CAPACITY"))) if shared else specimen.path
+        shared = specimen.twin in HONEST
+        key = (specimen.twin, *map(specimen.declared.get, ("SLOTS", "CAPACITY", "MODEL"))) if shared else specimen.path
         found.setdefault(key, specimen)
     return tuple(found.values())
 
@@ -82,7 +95,17 @@ class Bench:
     def __init__(self):
         install()
         self.model = resolve(TARGET.model, load_adapter(TARGET.adapter).suffixes)
-        self.expectations = compute(TARGET, self.model, 1, 16)
+        self.next_model = resolve(next_version(TARGET.model), load_adapter(TARGET.adapter).suffixes)
+        self.expectations = compute(TARGET, self.model, 1, 16, next_model=self.next_model)
+        self.others = {}
+
+    def other(self, reference):
+        """What a cell on another model needs."""
+        if reference not in self.others:
+            target = msgspec.structs.replace(TARGET, model=reference)
+            model = resolve(reference, load_adapter(TARGET.adapter).suffixes)
+            self.others[reference] = model, compute(target, model, 1, 16, shaped=4)
+        return self.others[reference]
 
     def cell(self, specimen, factory, scenario, executions):
         service = ServiceSpec(
@@ -90,15 +113,28 @@ class Bench:
             capacity=specimen.declared.get("CAPACITY", 2),
             slots=specimen.declared.get("SLOTS", 1),
         )
-        return Cell(scenario, TARGET, service, self.model.digest, Budget(executions=executions), SEED)
+        target = msgspec.structs.replace(TARGET, model=specimen.declared.get("MODEL", TARGET.model))
+        model = self.model if target == TARGET else self.other(target.model)[0]
+        budget = Budget(executions=executions, carrier=specimen.carrier)
+        return Cell(scenario, target, service, model.digest, budget, SEED)
+
+    def materials(self, cell):
+        """What there is to run the cell with: model, expectations, and the next version of the model."""
+        if cell.target == TARGET:
+            return self.model, self.expectations, self.next_model
+        return (*self.other(cell.target.model), None)
 
     def run(self, cell):
-        return run_cell(cell, load(cell.scenario), self.model, self.expectations, lambda _: None)
+        model, expectations, next_model = self.materials(cell)
+        return run_cell(cell, load(cell.scenario), model, expectations, lambda _: None, next_model)
+
+    def prepared(self, cell):
+        """The cell, ready for one execution after the other; its laboratory must be closed."""
+        return CellRun(cell, load(cell.scenario), *self.materials(cell))
 
     def histories(self, specimen, executions):
         """What random executions of the specimen left."""
-        cell = self.cell(specimen, "specimen", specimen.scenarios[0], executions)
-        run = CellRun(cell, load(cell.scenario), self.model, self.expectations)
+        run = self.prepared(self.cell(specimen, "specimen", specimen.scenarios[0], executions))
         strategy = RandomWalk(SEED)
         found = [run.laboratory.execute(strategy, number) for number in range(executions)]
         run.laboratory.close()

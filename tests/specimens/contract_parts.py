@@ -6,6 +6,7 @@ Loaded by path, as `parts.py` is.
 import math
 import threading
 import time
+from collections import defaultdict
 from concurrent.futures import InvalidStateError
 from pathlib import Path
 from runpy import run_path
@@ -111,6 +112,9 @@ class ContractQueue(CancellingQueue):
         self.config = config
         self.classes = {each.name: each for each in config.classes}
         self.since_floor = 0
+        self.had = defaultdict(float)
+        self.present = set()
+        self.reached = 0.0
         super().__init__(open_session, config)
 
     def open_sessions(self, open_session):
@@ -126,7 +130,14 @@ class ContractQueue(CancellingQueue):
     def rules(self, name):
         """What holds for a class of requests."""
         plain = SimpleNamespace(
-            name=name, capacity=None, overflow="reject", block_seconds=None, priority=0, floor=0.0, deadline=None
+            name=name,
+            capacity=None,
+            overflow="reject",
+            block_seconds=None,
+            priority=0,
+            floor=0.0,
+            weight=1.0,
+            deadline=None,
         )
         return self.classes.get(name, plain)
 
@@ -171,13 +182,19 @@ class ContractQueue(CancellingQueue):
             raise ClosedError
         joined = self.equal(request) if rules.overflow == "coalesce" else None
         if joined is not None:
-            joined.callers += request.callers
+            self.join(joined, request)
             return []
         displaced = self.make_room(request, rules, timeout)
         for other in displaced:
             self.waiting.remove(other)
         self.waiting.append(request)
         return displaced
+
+    def join(self, joined, request):
+        """Let a request share the run of an equal one, which is then as urgent as the more urgent of the two."""
+        joined.callers += request.callers
+        joined.priority = max(joined.priority, request.priority)
+        joined.due = max(joined.due, request.due)  # the last of them; each caller's own is watched by itself
 
     def make_room(self, request, rules, timeout):
         """Choose who has to go, or wait, or refuse."""
@@ -235,13 +252,24 @@ class ContractQueue(CancellingQueue):
         return self.waiting[0]
 
     def choose_fairly(self):
-        """The first of a class whose floor is due, else the first."""
+        """The first of a class whose floor is due, else the first of the class that has had the least by its weight."""
         floors = [request for request in self.waiting if self.rules(request.request_class).floor]
         self.since_floor += 1
         if floors and self.since_floor >= int(1 / self.rules(floors[0].request_class).floor):
             self.since_floor = 0
             return floors[0]
-        return self.waiting[0]
+        return self.choose_by_weight()
+
+    def choose_by_weight(self):
+        """The first of the class that has had the fewest starts for its weight, of those that have tasks waiting."""
+        present = {request.request_class for request in self.waiting}
+        for name in present - self.present:
+            self.had[name] = max(self.had[name], self.reached)  # who had nothing waiting has saved nothing up
+        self.present = present
+        chosen = min(self.waiting, key=lambda request: self.had[request.request_class])
+        self.reached = max(self.reached, self.had[chosen.request_class])
+        self.had[chosen.request_class] += 1 / self.rules(chosen.request_class).weight
+        return chosen
 
     def run(self, session, request):
         """Run for those who still wait; what comes too late is dropped."""

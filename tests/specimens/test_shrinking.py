@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from harness.engine.kernel import Kernel
+from harness.engine.scheduler import QUIET_UNTIL_REST
 from harness.execution import cell as cell_module
-from harness.execution.shrink import MOST_EXECUTIONS, shrink
+from harness.execution import controlled
+from harness.execution.shrink import MOST_EXECUTIONS, REST_SOON, shrink
 from harness.invariants.catalogue import check_all
 from harness.schedule import parse_token
 
@@ -60,3 +63,21 @@ def test_a_textbook_mistake_is_shown_in_few_steps_and_two_preemptions(name, spec
     tokens = [parse_token(failure.token) for failure in result.failures]
     assert {schedule.left_out for schedule in tokens} == {shrunk.execution.left_out for shrunk in seen.values()}
     assert {schedule.choices for schedule in tokens} == {shrunk.execution.choices for shrunk in seen.values()}
+
+
+def test_candidates_with_threads_that_run_for_ever_are_given_up_soon(specimens, bench, monkeypatch):
+    """The shrunk failure is still one that ran for as long as it takes to say so."""
+    specimen = next(specimen for specimen in specimens if specimen.name == "no_deadlock/polls_a_flag_that_nobody_sets")
+    taken = []
+
+    class Counted(Kernel):
+        def forget(self):
+            taken.append(self.steps)
+            super().forget()
+
+    monkeypatch.setattr(controlled, "Kernel", Counted)
+    result = bench.run(bench.cell(specimen, "specimen", specimen.scenarios[0], 1))
+    assert any(violation.message.startswith("livelock") for each in result.failures for violation in each.violations)
+    soon = [steps for steps in taken if REST_SOON <= steps < QUIET_UNTIL_REST]
+    assert soon
+    assert len(taken) - len(soon) <= 6

@@ -24,6 +24,18 @@ SHORTEST = 16
 """Change points are drawn among so many points at least."""
 
 
+class _Drawn(dict[int, float]):
+    """Priorities, each drawn when it is first asked for."""
+
+    def __init__(self, source: random.Random) -> None:
+        super().__init__()
+        self._draw = source.random
+
+    def __missing__(self, key: int) -> float:
+        priority = self[key] = self._draw()
+        return priority
+
+
 class Pct:
     """PCT with `depth` (the number of ordering constraints a bug needs, 1 and up)."""
 
@@ -35,7 +47,7 @@ class Pct:
         self.bound = depth
         self._seed = seed
         self._random = random.Random(seed)  # noqa: S311 - reproducible, not secret
-        self._priority: dict[int, float] = {}
+        self._priority = _Drawn(self._random)
         self._changes: dict[int, int] = {}
         self._point = 0
         self._length = SHORTEST
@@ -55,13 +67,12 @@ class Pct:
         self._point = point + 1
         if point >= FAIR_AFTER:
             return ready[point % len(ready)] if ready else self._only(timer)
-        if by is not None and point in self._changes:
-            self._priority[by.number] = -1.0 - self._changes[point]
+        priorities = self._priority
+        if point in self._changes and by is not None:
+            priorities[by.number] = -1.0 - self._changes[point]
         best, highest = None, LOWEST
         for candidate in ready:
-            priority = self._priority.get(candidate.number)
-            if priority is None:
-                priority = self._draw(candidate.number)
+            priority = priorities[candidate.number]
             if priority > highest:
                 best, highest = candidate, priority
         if best is None or (timer is not None and self._of_timer(timer) > highest):
@@ -77,13 +88,8 @@ class Pct:
     def start_over(self) -> None:
         """Nothing was remembered."""
 
-    def _draw(self, key: int) -> float:
-        priority = self._priority[key] = self._random.random()
-        return priority
-
     def _of_timer(self, timer: Controlled) -> float:
-        key = -1 - timer.number
-        return self._priority[key] if key in self._priority else self._draw(key)
+        return self._priority[-1 - timer.number]
 
     @staticmethod
     def _only(timer: Controlled | None) -> Controlled:

@@ -28,6 +28,13 @@ typedef struct {
   double seconds;
 } Armed;
 
+/* A call that waits at the gate. It lives on the stack of that call. */
+typedef struct Waiting {
+  int64_t instance;
+  int let_go;
+  struct Waiting* next;
+} Waiting;
+
 enum { MOST_ARMED = 64 };
 
 /* Everything below is read and written under `lock`. */
@@ -37,7 +44,7 @@ static Armed armed[MOST_ARMED];
 static int armed_size;
 static int64_t counters[COUNTERS];
 static int gate_open;
-static uint64_t gate_openings;
+static Waiting* waiting;
 static int threads_bound;
 
 __attribute__((constructor)) static void start(void) {
@@ -60,22 +67,35 @@ static struct timespec after(double seconds) {
   return at;
 }
 
+static void forget(const Waiting* me) {
+  Waiting** link = &waiting;
+  while (*link != me) link = &(*link)->next;
+  *link = me->next;
+}
+
 /* Wait at the gate. A call that waited when calls were let go passes, whatever the gate does next. */
-static Struck hang(double seconds) {
+static Struck hang(double seconds, int64_t instance) {
   const struct timespec deadline = after(seconds);
-  int timed_out = 0;
+  int late = 0;
   pthread_mutex_lock(&lock);
-  const uint64_t arrived = gate_openings;
+  Waiting me = {instance, gate_open, waiting};
+  waiting = &me;
   counters[HELD] += 1;
   pthread_cond_broadcast(&changed);
-  while (!gate_open && gate_openings == arrived && !timed_out)
-    timed_out = pthread_cond_timedwait(&changed, &lock, &deadline) == ETIMEDOUT;
-  timed_out = !gate_open && gate_openings == arrived;
+  while (!me.let_go && !late) late = pthread_cond_timedwait(&changed, &lock, &deadline) == ETIMEDOUT;
+  forget(&me);
   counters[HELD] -= 1;
-  counters[GATE_TIMEOUTS] += timed_out;
+  counters[GATE_TIMEOUTS] += !me.let_go;
   pthread_cond_broadcast(&changed);
   pthread_mutex_unlock(&lock);
-  return timed_out ? STRUCK_FAIL : STRUCK_NOT;
+  return me.let_go ? STRUCK_NOT : STRUCK_FAIL;
+}
+
+/* Let go of what waits now, of one instance or, for 0, of all. Under `lock`. */
+static void let_go(int64_t instance) {
+  for (Waiting* each = waiting; each; each = each->next)
+    if (!instance || each->instance == instance) each->let_go = 1;
+  pthread_cond_broadcast(&changed);
 }
 
 static void slow(double seconds) {
@@ -104,10 +124,10 @@ static void bus(void) {
   raise(SIGBUS); /* where there is no temporary file */
 }
 
-static Struck perform(const Armed* fault) {
+static Struck perform(const Armed* fault, int64_t instance) {
   switch (fault->kind) {
     case FAIL: return STRUCK_FAIL;
-    case HANG: return hang(fault->seconds);
+    case HANG: return hang(fault->seconds, instance);
     case SLOW: slow(fault->seconds); return STRUCK_NOT;
     case WRONG: return STRUCK_WRONG;
     case STALE: return STRUCK_STALE;
@@ -143,7 +163,7 @@ Struck strike(Point point, int64_t instance) {
   pthread_mutex_unlock(&lock);
   Struck result = STRUCK_NOT;
   for (int i = 0; i < size; ++i) {
-    const Struck one = perform(&striking[i]);
+    const Struck one = perform(&striking[i], instance);
     if (result != STRUCK_FAIL && one != STRUCK_NOT) result = one;
   }
   return result;
@@ -241,16 +261,14 @@ void racegate_bind_threads(int bound) {
 EXPORTED void racegate_gate(int open) {
   pthread_mutex_lock(&lock);
   gate_open = open;
-  gate_openings += open;
-  pthread_cond_broadcast(&changed);
+  if (open) let_go(0);
   pthread_mutex_unlock(&lock);
 }
 
-/* Let go of the calls held now, and of no other. */
-EXPORTED void racegate_let_go(void) {
+/* Let go of the calls held now, of one instance or, for 0, of all, and of no other. */
+EXPORTED void racegate_let_go(int64_t instance) {
   pthread_mutex_lock(&lock);
-  gate_openings += 1;
-  pthread_cond_broadcast(&changed);
+  let_go(instance);
   pthread_mutex_unlock(&lock);
 }
 
@@ -268,6 +286,9 @@ EXPORTED int racegate_wait_held(int64_t calls, double seconds) {
 
 EXPORTED const char* racegate_counter_names(void) { return counter_names; }
 
+/* The points that this library has, as bits in the order of `Point`. */
+EXPORTED unsigned racegate_points(void) { return library_points; }
+
 /* Copy the first `size` counters, all at one moment. */
 EXPORTED void racegate_counters(int64_t* out, int size) {
   pthread_mutex_lock(&lock);
@@ -282,9 +303,8 @@ EXPORTED void racegate_reset(void) {
   armed_size = 0;
   threads_bound = 0;
   gate_open = 0;
-  gate_openings += 1;
+  let_go(0);
   for (int i = 0; i < COUNTERS; ++i)
     if (i != LIVE_DELEGATES && i != LIVE_KERNELS && i != HELD && i != NEWEST_INSTANCE) counters[i] = 0;
-  pthread_cond_broadcast(&changed);
   pthread_mutex_unlock(&lock);
 }

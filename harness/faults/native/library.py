@@ -7,7 +7,7 @@ import importlib.metadata
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from harness.faults.native.build import build
 
@@ -88,6 +88,13 @@ class NativeFaults:
         """The ONNX Runtime operator `racegate.faults.Passthrough`. Raises NativeUnavailableError."""
         return cls(build("onnxruntime"))
 
+    @classmethod
+    def of(cls, adapter: str) -> NativeFaults | None:
+        """The library that an adapter can load, None for one that we have none for. Raises NativeUnavailableError."""
+        if adapter in _PACKAGES:
+            return cls.tflite()
+        return cls.onnxruntime() if adapter == "onnxruntime" else None
+
     @property
     def delegate(self) -> str:
         """The delegate library as the adapters `litert` and `tflite` take it."""
@@ -97,6 +104,12 @@ class NativeFaults:
     def verified(self) -> tuple[str, ...]:
         """The runtimes, by name and version, with which the library's layout was measured."""
         return tuple(self._library.racegate_verified().decode().splitlines())
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        """The points that this library has."""
+        bits = self._library.racegate_points()
+        return tuple(point for place, point in enumerate(get_args(Point)) if bits & 1 << place)
 
     def options(self, adapter: str) -> Mapping[str, bool | int | str]:
         """The adapter options that load this library: for `onnxruntime` the operators, else the delegate's own.
@@ -148,9 +161,9 @@ class NativeFaults:
         """Let every call held at the gate go on, and every later one pass."""
         self._library.racegate_gate(1)
 
-    def let_go(self) -> None:
-        """Let the calls held at the gate now go on, and no other: the gate stays closed."""
-        self._library.racegate_let_go()
+    def let_go(self, instance: int | None = None) -> None:
+        """Let the calls held at the gate now go on, of one instance or of all: the gate stays closed to later ones."""
+        self._library.racegate_let_go(instance or 0)
 
     def close_gate(self) -> None:
         """Hold later calls again. Those that were let go stay so."""
@@ -186,10 +199,11 @@ def _declared(library: ctypes.CDLL) -> Any:
         "racegate_disarm": (None, []),
         "racegate_bind_threads": (None, [ctypes.c_int]),
         "racegate_gate": (None, [ctypes.c_int]),
-        "racegate_let_go": (None, []),
+        "racegate_let_go": (None, [number]),
         "racegate_wait_held": (ctypes.c_int, [number, seconds]),
         "racegate_counters": (None, [ctypes.POINTER(number), ctypes.c_int]),
         "racegate_counter_names": (text, []),
+        "racegate_points": (ctypes.c_uint, []),
         "racegate_reset": (None, []),
         "racegate_verified": (text, []),
     }

@@ -34,19 +34,18 @@ class Rebuilding(ContractQueue):
 
     def rebuilt(self, session):
         self.config.observer.slot(0, "quarantined")
-        fresh = self.open_session()
-        session = self.chosen(session, fresh)
+        session = self.replaced(session)
         self.config.observer.slot(0, "ready")
         return session
 
-    def chosen(self, session, fresh):
+    def replaced(self, session):
         session.close()
-        return fresh
+        return self.open_session()
 
 
 class Forgetting(Rebuilding):
-    def chosen(self, session, fresh):
-        fresh.close()
+    def replaced(self, session):
+        self.open_session().close()
         return session
 
 

@@ -44,6 +44,11 @@ def test_probe_finds_the_runtime(adapter):
     assert adapter.default_delegate in found.delegates
 
 
+def test_the_next_version_of_the_permutation_is_another(adapter):
+    session = opened(adapter, "permutation-2")
+    np.testing.assert_array_equal(session.run({"x": X})["y"], X[:, [(3 * j + 6) % 16 for j in range(16)]])
+
+
 def test_permutation_is_exact(adapter):
     session = opened(adapter, "permutation")
     expected = X[:, [(5 * j + 3) % 16 for j in range(16)]]
@@ -161,6 +166,49 @@ def test_every_interleaving_of_three_staged_calls_survives(adapter):
             progress[k] += 1
             if (done := step()) is not None:
                 assert done["y"].tobytes() in answers
+
+
+def rows(count, seed=0):
+    return {"x": np.random.default_rng([seed, count]).random((count, 16), np.float32)}
+
+
+def rows_answer(feeds):
+    return feeds["x"][:, [(5 * j + 3) % 16 for j in range(16)]] + np.float32(len(feeds["x"]))
+
+
+@pytest.mark.parametrize("options", [{}, "shared"])
+def test_shapes_change_from_run_to_run(adapter, options):
+    session = opened(adapter, "rows", **(adapter.shared_state_options if options else {}))
+    for count in (1, 3, 1, 2, 11, 3, *range(1, 12)):
+        feeds = rows(count)
+        np.testing.assert_array_equal(session.run(feeds)["y"], rows_answer(feeds))
+
+
+@pytest.mark.parametrize("options", [{}, "shared"])
+def test_a_resize_plans_ahead_and_is_checked(adapter, options):
+    session = opened(adapter, "rows", **(adapter.shared_state_options if options else {}))
+    session.resize({"x": (3, 16)})
+    for count in (3, 1):
+        feeds = rows(count)
+        np.testing.assert_array_equal(session.run(feeds)["y"], rows_answer(feeds))
+    for wrong in ({"x": (3, 15)}, {"x": (3,)}, {}, {"x": (3, 16), "z": (1,)}):
+        with pytest.raises(ContractError):
+            session.resize(wrong)
+    feeds = rows(1, seed=2)
+    np.testing.assert_array_equal(session.run(feeds)["y"], rows_answer(feeds))
+
+
+def test_a_resize_in_the_middle_of_a_call_changes_what_it_gives_and_nothing_worse(adapter):
+    session = opened(adapter, "rows", **adapter.shared_state_options)
+    feeds = rows(1)
+    call = session.call(feeds)
+    call.bind()
+    session.resize({"x": (3, 16)})
+    call.invoke()
+    torn = call.fetch()["y"]
+    assert torn.shape != (1, 16)
+    assert not np.array_equal(torn[:1], rows_answer(feeds)), "the shape is part of the answer"
+    np.testing.assert_array_equal(session.run(feeds)["y"], rows_answer(feeds))
 
 
 @pytest.mark.parametrize("options", [{}, "shared"])

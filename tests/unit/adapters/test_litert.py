@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from adapter_cases import builtin, file_model, inputs, opened
+from adapter_cases import adapter_or_skip, builtin, file_model, inputs, opened
 
 from adapters.base import ContractError, DelegateInitError, ModelLoadError, RunError
 from adapters.litert.placement import delegate_truth
@@ -245,3 +245,12 @@ def test_tflite_on_a_newer_python_or_numpy_says_what_to_use_instead(monkeypatch)
     monkeypatch.setattr(sys, "version_info", (3, 11, 7))
     monkeypatch.setattr(np, "__version__", "2.3.0")
     assert "numpy below 2" in TFLiteRuntimeAdapter().probe().why_not
+
+
+def test_a_tensor_name_that_is_no_text_is_a_model_that_does_not_load():
+    litert = adapter_or_skip("litert")  # tflite-runtime takes such a name as it is
+    model = builtin(litert, "permutation")
+    at = model.data.index(b"x\0")
+    damaged = file_model(model.name, model.data[:at] + b"\xef" + model.data[at + 1 :])
+    with pytest.raises(ModelLoadError):
+        litert.open(damaged, litert.cpu_delegate, {})

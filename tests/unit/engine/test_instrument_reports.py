@@ -16,12 +16,12 @@ from harness.engine.threads import CONTROLLED, current
 
 
 class _Recorder:
-    """Takes the reports of a thread that looks controlled. `at_point` is called at each decision point."""
+    """Takes the reports of a thread that looks controlled, as kernel and as causality. `at_point`: a decision point."""
 
     at_statements = True
-    causality = True
 
     def __init__(self):
+        self.causality = self
         self.seen = []
         self.at_point = None
 
@@ -32,6 +32,9 @@ class _Recorder:
 
     def touch(self, _, what, name="", *, write=True):
         self.seen.append((what, name, write))
+
+    def access(self, me, what, name, group):
+        self.touch(me, what, name, write=not group)
 
     def touched(self):
         return [each for each in self.seen if each != "point"]

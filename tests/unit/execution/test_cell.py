@@ -21,14 +21,22 @@ pytestmark = pytest.mark.usefixtures("engine")
 
 @pytest.fixture
 def judge(tmp_path):
-    def run(service, name="many-clients", *, model="builtin:permutation", executions=30, script=None):
+    def run(
+        service,
+        name="many-clients",
+        *,
+        model="builtin:permutation",
+        executions=30,
+        script=None,
+        progress=lambda _: None,
+    ):
         if "\n" in service:
             (tmp_path / "service.py").write_text(service)
             service = f"{tmp_path}/service.py:factory"
         target = TargetSpec("numpy", "numpy", model=model)
         bytes_of = resolve(model, load_adapter("numpy").suffixes)
         cell = Cell(name, target, ServiceSpec(service), bytes_of.digest, Budget(executions=executions), seed=3)
-        return run_cell(cell, script or load(name), bytes_of, compute(target, bytes_of, 1, 16), lambda _: None)
+        return run_cell(cell, script or load(name), bytes_of, compute(target, bytes_of, 1, 16), progress)
 
     return run
 
@@ -81,6 +89,16 @@ def test_the_known_bad_service_fails_by_the_wrong_answer_first(judge):
     assert {"own-output", "one-task-per-session", "owner-thread"} <= {
         violation.invariant for failure in result.failures for violation in failure.violations
     }
+
+
+def test_whoever_waits_for_a_cell_hears_of_each_replay_too(judge):
+    """Shrinking takes hundreds of executions: on a slow model or a busy machine that silence would count as a hang."""
+    heard = []
+    result = judge("unsafe-shared", progress=heard.append)
+    assert sorted(set(heard)) == list(range(30))
+    first = result.failures[0].execution
+    assert heard.count(first) > 10
+    assert heard.count(29) >= 1
 
 
 def test_what_no_replay_confirms_is_unknown_and_named(judge):

@@ -26,11 +26,12 @@ pytestmark = pytest.mark.usefixtures("engine")
 
 
 def histories(scenario, service, executions):
-    target = TargetSpec("numpy", "numpy")
+    shaped = "dynamic-shapes" in load(scenario).requires
+    target = TargetSpec("numpy", "numpy", model="builtin:rows" if shaped else "builtin:permutation")
     model = resolve(target.model, load_adapter("numpy").suffixes)
     slots = 2 if service == "pool" else 1
     cell = Cell(scenario, target, ServiceSpec(service, slots=slots), model.digest, Budget())
-    run = CellRun(cell, load(scenario), model, compute(target, model, 1, 16))
+    run = CellRun(cell, load(scenario), model, compute(target, model, 1, 16, shaped=4))
     strategy = RandomWalk(3)
     found = [run.laboratory.execute(strategy, number) for number in range(executions)]
     run.laboratory.close()

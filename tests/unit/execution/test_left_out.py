@@ -124,7 +124,7 @@ def test_a_failure_keeps_what_is_wrong_and_its_token_replays_it():
     schedule = parse_token(failure.token)
     assert schedule.left_out, "two clients are enough"
     assert len({event.task for event in failure.events if event.kind == "submit-begin"}) == 2
-    report = replay(cell, load("many-clients"), model, expectations, schedule, 3)
+    report = replay(cell, load("many-clients"), model, expectations, schedule, 3, lambda _: None)
     assert set(report.digests) == {failure.history_digest}
     assert report.failure is not None
     assert report.failure.token == failure.token

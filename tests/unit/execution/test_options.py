@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from harness.execution.client import _links, _refusal, outcome_kind, refusal_kind
+from harness.execution.client import _links
 from harness.execution.configuration import Setup
+from harness.execution.outcomes import outcome_kind, refusal_attrs, refusal_kind
 from harness.execution.submit_options import SubmitOptions
 from harness.service.config import Opening
 from harness.service.errors import (
@@ -139,10 +140,10 @@ def test_an_error_says_by_its_outcome_how_a_task_ended(error, kind):
 
 def test_a_refusal_says_its_kind_and_when_to_come_again():
     assert refusal_kind(ServiceUnhealthyError()) == "unhealthy"
-    assert _refusal(QueueFullError("full", 0.25)) == {
+    assert refusal_attrs(QueueFullError("full", 0.25)) == {
         "answer": "refused", "refusal": "full", "error": "QueueFullError", "retry_after_ms": 250
     }  # fmt: skip
-    assert "retry_after_ms" not in _refusal(QueueFullError("full"))
+    assert "retry_after_ms" not in refusal_attrs(QueueFullError("full"))
 
 
 def test_a_retry_is_linked_by_the_future_or_by_its_identity():

@@ -35,6 +35,7 @@ assert run.factory.instrumented
 class Thread:
     def __init__(self, number):
         self.number = number
+        self.past = hash(number)
 
 
 def trace(history):
@@ -42,15 +43,14 @@ def trace(history):
     past, threads, tells = Causality(), {}, False
     for event in history.events:
         thread = threads.setdefault(event.thread, Thread(event.thread))
-        past.of_thread.setdefault(event.thread, hash(event.thread))
         attrs = tuple(sorted((name, str(value)) for name, value in event.attrs.items() if name != "call"))
         what = (event.kind, event.task, event.session, event.slot, attrs)
-        past.of_thread[event.thread] = hash((past.of_thread[event.thread], what))
+        thread.past = hash((thread.past, what))
         task = past if event.kind in ("dequeue", "lease-begin") else event.task
         for thing, group in accesses(event.kind, task, event.session, event.slot, event.attrs, tells=tells):
             past.access(thread, past, thing, group)
         tells |= event.kind == "dequeue"
-    return sum(hash(each) for each in past.of_thread.items())
+    return sum(hash((thread.number, thread.past)) for thread in threads.values())
 
 
 found = {}

@@ -39,12 +39,17 @@ ALTERED = {
 DELAYED = {"clock-jump": 3 * 3600.0, "slow-run": 5.0}
 HUNG = {"close-hang": "session-close", "lost-fence": "fetch", "run-hang": "invoke"}
 CLOSING = {"close-failure": "RunError"}
+KILLING = {"out-of-memory-kill", "process-abort", "process-bus-error", "process-segfault"}
+"""Asked in processes of their own: see `tests/end_to_end/test_process_faults.py`."""
+BY_THE_SYSTEM = {"memory-cap"}
+"""Asked of each runtime: see `test_memory_cap.py`."""
 SECOND = {"nth": 2}
 SECONDS = 1_000_000_000
 
 
 def test_every_family_is_asked_here():
-    assert {*RAISED, *NOT_OPENED, *ALTERED, *DELAYED, *HUNG, *CLOSING} == set(FAMILIES)
+    asked = {*RAISED, *NOT_OPENED, *ALTERED, *DELAYED, *HUNG, *CLOSING, *KILLING, *BY_THE_SYSTEM}
+    assert asked == {name for name, fault in FAMILIES.items() if fault.native is None}  # native/test_native_cells.py
 
 
 def three_tasks(arm, **options):
@@ -77,8 +82,10 @@ def test_a_run_ends_with_the_error_and_the_task_fails(execute, name):
     assert {event.attrs["error"] for event in ends} == {RAISED[name]}
     failed = [event.task for event in of(execution, "deliver", outcome="FAILED")]
     assert failed[0] == "t2"
-    lasting = FAMILIES[name].lasts not in {Lasts.ONCE, Lasts.TASK}
-    assert failed[1:] == (["t3"] if lasting else [])
+    lasts = FAMILIES[name].lasts
+    assert failed[1:] == (["t3"] if lasts is Lasts.FOR_GOOD else [])
+    if lasts in {Lasts.SESSION, Lasts.DEVICE}:  # another session is sound, and the queue opens one
+        assert len(of(execution, "session-open-end")) == 2
     assert execution.injected == {name: len(of(execution, "fault-injected"))}
 
 
@@ -125,9 +132,8 @@ def test_what_spares_the_fallback_does(execute, name):
 
 
 def test_whatever_needs_the_delegate_or_its_asset_spares_the_fallback():
-    assert {name for name, fault in FAMILIES.items() if fault.spares_fallback} == set(NOT_OPENED) - {
-        "session-open-failure"
-    }
+    sparing = {name for name, fault in FAMILIES.items() if fault.spares_fallback and fault.native is None}
+    assert sparing == set(NOT_OPENED) - {"session-open-failure"}
 
 
 @pytest.mark.parametrize("name", ALTERED)
@@ -195,6 +201,11 @@ def test_a_release_that_fails_is_what_close_says(execute):
     assert [event.attrs["error"] for event in of(execution, "session-close-end")] == ["RunError"]
     (closed,) = of(execution, "service-close-end")
     assert closed.attrs["answer"] == "raised"
+
+
+def test_what_ends_the_process_says_so():
+    assert {name for name, fault in FAMILIES.items() if fault.kills and fault.native is None} == KILLING
+    assert {FAMILIES[name].scope for name in KILLING} == {Scope.PROCESS}
 
 
 @pytest.mark.parametrize("name", FAMILIES)

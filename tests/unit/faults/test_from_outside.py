@@ -131,6 +131,6 @@ def test_a_token_arms_the_faults_again(run, bench):
     cell, loaded, result = run("many-clients", fault, service="unsafe-shared", slots=2, executions=80)
     (failure, *_) = result.failures
     model, expectations = bench
-    report = replay(cell, loaded, model, expectations, parse_token(failure.token), 5)
+    report = replay(cell, loaded, model, expectations, parse_token(failure.token), 5, lambda _: None)
     assert set(report.digests) == {failure.history_digest}
     assert not report.divergence

@@ -249,7 +249,29 @@ def show_an_older_one(book, queue, dice):
     return [*book.events, *(marked(book, "applied", task, subscriber=1, context=context) for context, task in shown)]
 
 
+def rebuild_before_the_call_returned(book, queue, dice):
+    return [*book.events, *(marked(book, "recovery-step", step=step) for step in ("mark", "invalidate"))]
+
+
+def load_for_each_client(book, queue, dice):
+    clients = []
+    for number in (1, 2):
+        service, session = {"call": 10**6 + number}, {"call": 2 * 10**6 + number}
+        opened = [
+            marked(book, "session-open-begin", **session),
+            marked(book, "session-open-end", **session, answer="ok"),
+        ]
+        clients += [
+            marked(book, "service-open-begin", **service, workers=1, resident=True),
+            *(msgspec.structs.replace(event, session=f"resident-{number}") for event in opened),
+            marked(book, "service-open-end", **service, answer="ok"),
+        ]
+    return [*clients, *book.events]
+
+
 MUTATIONS = {
+    load_for_each_client: "residency",
+    rebuild_before_the_call_returned: "recovery-order",
     name_another_version: "one-version",
     show_an_older_one: "fresh-only",
     forget_the_deadline: "expires-on-time",

@@ -29,6 +29,8 @@ IDS = {
     "expires-on-time",
     "order",
     "quarantine",
+    "recovery-order",
+    "residency",
     "fault-contained",
     "fresh-only",
     "one-version",
@@ -103,7 +105,7 @@ def test_several_services_in_one_execution_are_not_mixed_up(book):
     book.submit("t1")
     judgements = check_all(book.history())
     unknown = {id_ for id_, judgement in judgements.items() if "several services" in judgement.unknown}
-    assert unknown == {"closed-rejects", "close-once", "capacity", "order"}
+    assert unknown == {"closed-rejects", "close-once", "capacity", "order", "recovery-order"}
 
 
 def test_a_service_that_did_not_open_is_not_one_of_several(book):

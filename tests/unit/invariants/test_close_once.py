@@ -119,3 +119,30 @@ def test_of_closes_that_overlap_either_may_be_first(book):
     book.end(two, answer="returned", reentrant=False, reason="shutdown")
     book.end(one, answer="returned", reentrant=False, reason="shutdown")
     assert book.broken("close-once") == []
+
+
+def failing_release(book):
+    book.end(book.begin("session-close", "w1", None, "s1", again=False), answer="error", error="RunError")
+
+
+def test_another_try_after_a_close_that_raised_holds(book):
+    book.open()
+    failing_release(book)
+    book.release(again=True)
+    assert book.broken(ID) == []
+
+
+def test_another_try_after_one_that_did_not_raise_breaks_it(book):
+    book.open()
+    failing_release(book)
+    book.release(again=True)
+    book.release(again=True)
+    assert book.broken(ID) == ["session s1 was closed more than once"]
+
+
+def test_a_second_close_while_the_first_is_in_flight_breaks_it(book):
+    book.open()
+    first = book.begin("session-close", "w1", None, "s1", again=False)
+    book.release(thread="main", again=True)
+    book.end(first, answer="error", error="RunError")
+    assert book.broken(ID) == ["session s1 was closed more than once"]

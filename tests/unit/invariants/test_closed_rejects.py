@@ -69,3 +69,21 @@ def test_so_may_one_whose_close_was_reentrant(book):
     book.close(thread="w1", reentrant=True)
     book.open()
     assert book.broken(ID) == []
+
+
+def test_a_session_of_another_service_that_then_does_not_open_holds(book):
+    book.service()
+    book.close()
+    call = book.begin("service-open", capacity=2, workers=1, running_cancel=True, tells_dequeue=False)
+    book.open("s2")
+    book.end(call, answer="error", error="ModelLoadError")
+    assert book.broken(ID) == []
+
+
+def test_one_that_opens_before_the_other_service_begins_breaks_it(book):
+    book.service()
+    book.close()
+    book.open("s2")
+    call = book.begin("service-open", capacity=2, workers=1, running_cancel=True, tells_dequeue=False)
+    book.end(call, answer="error", error="ModelLoadError")
+    assert book.broken(ID) == ["session s2 was opened after close() had returned"]

@@ -151,3 +151,29 @@ def test_a_run_over_its_budget_whose_task_failed_in_time_holds(book):
     end_run(book, call)
     assert book.broken(ID) == []
     assert book.judge(ID).checked == 1
+
+
+def test_the_run_of_an_equal_request_that_waits_on_holds(book):
+    book.service(overflow="coalesce")
+    book.open()
+    book.submit("t1", key=1, deadline_ms=100)
+    book.submit("t2", key=1)
+    book.now_ms = 200
+    book.mark("at-rest")
+    book.run("t1")
+    book.deliver("t1", "EXPIRED", expired_kind="queued")
+    book.deliver("t2", output="shared:t1")
+    assert book.broken(ID) == []
+
+
+def test_a_run_that_nobody_waited_for_breaks_it_though_an_equal_request_came(book):
+    book.service(overflow="coalesce")
+    book.open()
+    book.submit("t1", key=1, deadline_ms=100)
+    book.submit("t2", key=1, deadline_ms=100)
+    book.now_ms = 200
+    book.mark("at-rest")
+    book.run("t1")
+    book.deliver("t1", "EXPIRED", expired_kind="queued")
+    book.deliver("t2", "EXPIRED", expired_kind="queued")
+    assert book.broken(ID) == ["t1 EXPIRED while it waited, and it ran"]

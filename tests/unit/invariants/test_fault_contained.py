@@ -155,3 +155,27 @@ def test_what_a_fault_made_of_a_task_s_own_outputs_is_its_own(book):
     book.run("t2", ELSEWHERE)
     book.deliver("t2", output="injected:nan")
     assert book.broken(ID) == []
+
+
+def tried(book, times):
+    book.service()
+    book.open()
+    book.submit("t1")
+    call = book.bind("t1")
+    book.submit("t2")
+    for again in range(times):
+        attrs = {"again": True} if again else {}
+        book.mark("fault-injected", "w1", "t1", "s1", fault="poison-request", point="invoke", scope="request", **attrs)
+        book.begin("invoke", "w1", "t1", "s1", call)
+        book.end(call, answer="error", error="RunError")
+        call = book.bind("t1")
+
+
+def test_who_waits_for_a_hundred_tries_of_another_is_harmed(book):
+    tried(book, 120)
+    assert book.broken(ID) == ["t1, which a fault struck, was tried 100 times while t2 waited"]
+
+
+def test_a_few_tries_of_another_harm_nobody(book):
+    tried(book, 90)
+    assert book.broken(ID) == []

@@ -146,3 +146,21 @@ def test_a_switch_that_cancels_explains_a_cancelled_task(book, pending, answer, 
     switched(book, answer=answer, pending=pending)
     book.deliver("t1", "CANCELLED")
     assert (book.broken("no-delivery-after-cancel") == []) is explained
+
+
+def test_an_output_of_the_other_model_breaks_it(switching):
+    switching.deliver("t1", version="v1", model="next")
+    assert switching.broken(ID) == ["t1 ran on v1, and its output is that of the next model"]
+
+
+def test_an_output_of_the_model_that_ran_holds(book):
+    book.service()
+    opened(book, "s1")
+    call = book.begin("model-switch", version="v2", pending="finish")
+    book.end(book.begin("session-open", "w1", None, "s2", version="v2", model="next"), answer="ok")
+    book.end(call, answer="switched")
+    book.submit("t1")
+    book.run("t1", "s2")
+    book.deliver("t1", version="v2", model="next")
+    assert book.broken(ID) == []
+    assert book.judge(ID).checked == 1

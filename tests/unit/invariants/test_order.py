@@ -204,3 +204,95 @@ def test_strays_hide_who_started(book):
     book.run("t2")
     book.run("t1")
     assert book.judge(ID).unknown
+
+
+def fair(book, *starts, weight=400):
+    """Seven tasks wait, three of the light class first; they start in this order."""
+    told(book, "fair-share")
+    for name, percent in (("light", 100), ("heavy", weight)):
+        declared = {"class": name, "overflow": "reject", "capacity": -1, "floor_percent": 0, "weight_percent": percent}
+        book.mark("request-class", **declared)
+    for task in ("l1", "l2", "l3"):
+        book.submit(task, **{"class": "light"})
+    for task in ("h1", "h2", "h3", "h4"):
+        book.submit(task, **{"class": "heavy"})
+    started(book, *starts)
+
+
+def test_starts_by_weight_hold(book):
+    fair(book, "l1", "h1", "h2", "h3", "h4", "l2", "l3")
+    assert book.broken(ID) == []
+    assert book.judge(ID).checked > 0
+
+
+def test_whole_rounds_in_turn_hold(book):
+    fair(book, "h1", "h2", "h3", "h4", "l1", "l2", "l3")
+    assert book.broken(ID) == []
+
+
+def test_starts_in_turn_break_it_where_one_weighs_more(book):
+    fair(book, "l1", "h1", "l2", "h2", "h3", "h4", "l3")
+    assert book.broken(ID) == [
+        "of 3 starts in a row for which both waited, heavy had 1 with weight 4 and light had 2 with weight 1"
+    ]
+
+
+def test_starts_by_arrival_break_it(book):
+    fair(book, "l1", "l2", "l3", "h1", "h2", "h3", "h4")
+    assert len(book.broken(ID)) == 1
+
+
+def test_equal_weights_may_differ_by_one_start_of_each(book):
+    fair(book, "l1", "l2", "h1", "h2", "l3", "h3", "h4", weight=100)
+    assert book.broken(ID) == []
+
+
+def test_shares_are_not_judged_where_a_class_has_nothing_more_to_start(book):
+    fair(book, "h1", "h2", "h3", "h4", "l1", weight=100)
+    assert len(book.broken(ID)) == 1, "three starts of one while both wait"
+
+
+def test_an_urgent_request_that_joined_and_was_passed_over_breaks_it(book):
+    book.service(9, order="priority", overflow="coalesce")
+    book.submit("t0", priority=0)
+    busy = book.bind("t0")
+    book.submit("t1", key=1, priority=1)
+    book.submit("t2", priority=5)
+    book.submit("t3", key=1, priority=9)
+    book.step(busy, "invoke")
+    book.step(busy, "fetch")
+    book.run("t2")
+    book.run("t1")
+    book.deliver("t3", output="shared:t1")
+    passed_over = ["t2 started before t3, which waited and had the higher priority"]
+    assert book.broken(ID) == (passed_over if book.mode == "controlled" else [])
+
+
+def test_an_urgent_request_that_brings_its_run_forward_holds(book):
+    book.service(9, order="priority", overflow="coalesce")
+    book.submit("t0", priority=0)
+    busy = book.bind("t0")
+    book.submit("t1", key=1, priority=1)
+    book.submit("t2", priority=5)
+    book.submit("t3", key=1, priority=9)
+    book.step(busy, "invoke")
+    book.step(busy, "fetch")
+    book.run("t1")
+    book.run("t2")
+    assert book.broken(ID) == []
+
+
+def test_an_urgent_request_that_joined_and_gave_up_waits_for_nothing(book):
+    book.service(9, order="priority", overflow="coalesce")
+    book.submit("t0", priority=0)
+    busy = book.bind("t0")
+    book.submit("t1", key=1, priority=1)
+    book.submit("t2", priority=5)
+    book.submit("t3", key=1, priority=9)
+    book.cancel("t3")
+    book.step(busy, "invoke")
+    book.step(busy, "fetch")
+    book.run("t2")
+    book.run("t1")
+    book.deliver("t3", "CANCELLED")
+    assert book.broken(ID) == []

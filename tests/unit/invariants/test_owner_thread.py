@@ -57,3 +57,27 @@ def test_a_session_that_many_threads_may_run_holds(book):
     book.step(call, "invoke")
     assert book.broken(ID) == []
     assert book.judge(ID).checked == 1
+
+
+def test_a_resize_by_another_thread_during_a_run_breaks_it(book):
+    book.open()
+    call = book.bind("t1")
+    book.end(book.begin("resize", "main", None, "s1"), answer="ok")
+    book.step(call, "invoke")
+    assert book.broken(ID) == ["main resized session s1 while w1 was using it"]
+
+
+def test_a_resize_between_two_runs_holds_where_something_orders_it(book):
+    book.open()
+    book.run("t1")
+    book.end(book.begin("resize", "main", None, "s1", handover="ordered"), answer="ok")
+    book.run("t2", handover="ordered")
+    assert book.broken(ID) == []
+    assert book.judge(ID).checked == 1
+
+
+def test_a_resize_that_nothing_orders_breaks_it(book):
+    book.open()
+    book.run("t1")
+    book.end(book.begin("resize", "main", None, "s1", handover="unordered"), answer="ok")
+    assert len(book.broken(ID)) == 1

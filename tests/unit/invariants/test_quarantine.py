@@ -56,3 +56,15 @@ def test_a_session_that_did_not_open_rebuilds_nothing(book):
 def test_a_service_that_tells_of_no_slot_is_not_judged(book):
     leased(book, "t1")
     assert book.judge(ID).checked == 0
+
+
+def test_ready_with_a_session_that_a_switch_had_opened_before(book):
+    book.open("s2")
+    leased(book, "t1")
+    state(book, "quarantined")
+    book.release("s1")
+    state(book, "ready")
+    book.submit("t2")
+    book.mark("lease-begin", "w1", "t2", slot="slot0")
+    book.run("t2", "s2")
+    assert book.broken(ID) == []

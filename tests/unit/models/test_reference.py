@@ -49,7 +49,15 @@ def test_wrong_format_names_the_right_ones(tmp_path):
 
 
 def test_builtin_models_are_there_in_every_format():
-    assert builtin_names() == ("affine", "constant", "permutation", "slow", "stateful")
+    assert builtin_names() == (
+        "affine",
+        "constant",
+        "permutation",
+        "permutation-2",
+        "rows",
+        "slow",
+        "stateful",
+    )
     for name in builtin_names():
         for suffix in (".json", ".onnx", ".tflite"):
             model = resolve(f"builtin:{name}", (suffix,))

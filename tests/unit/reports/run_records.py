@@ -9,8 +9,10 @@ from msgspec.structs import replace
 
 from harness.history import Event, History
 from harness.verdict import (
+    CapacityRecord,
     CellResult,
     Control,
+    CopyRecord,
     DelegateRecord,
     DeviceRecord,
     Exploration,
@@ -19,10 +21,12 @@ from harness.verdict import (
     Finding,
     HarnessRecord,
     InvariantTally,
+    Measured,
     PlacementRecord,
     RunRecord,
     RuntimeRecord,
     ServiceRecord,
+    SlopeRecord,
     SuiteRecord,
     Verdict,
     Violation,
@@ -31,6 +35,22 @@ from harness.verdict import (
 MODEL_BYTES = b"a model file"
 MODEL = hashlib.sha256(MODEL_BYTES).hexdigest()
 TOKEN = "rg1.1f0c2a9b7d34.5e6f7a8b.e-3_3-2"
+MEASURED = Measured(
+    copies=(
+        CopyRecord("submit", "undecided", "the service did not hand the probe over: ValueError", not_observed=("a",)),
+        CopyRecord(
+            "lease",
+            "no explicit copy",
+            "same handle, and a time that does not grow with size",
+            same_handle=True,
+            hand_over=SlopeRecord(-1, -2, 3, 15),
+            copy=SlopeRecord(120, 118, 130, 15),
+            sizes=(65536, 1048576, 4194304),
+            not_observed=("copies on the device's timeline",),
+        ),
+    ),
+    capacity=CapacityRecord(90_000_000, 128, 128, 0, "a step", "resident memory", ("memory on a device",)),
+)
 INVARIANTS = ("own-output", "terminal-once", "no-delivery-after-cancel")
 
 

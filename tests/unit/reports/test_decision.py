@@ -7,7 +7,7 @@ import json
 import pytest
 from gate_cases import OTHER_KEY, POLICY, WAIVER, codes, judge, signed
 from golden_files import matches_golden
-from run_records import MODEL, change, digest, failing_cell, first_cell, run
+from run_records import MEASURED, MODEL, change, digest, failing_cell, first_cell, run
 
 from harness.verdict import Verdict
 from reports import envelope
@@ -34,6 +34,13 @@ def test_each_requirement_needs_a_receipt_of_its_own(tmp_path):
     alone = judge(tmp_path, queue, policy=POLICY + POOL)
     assert codes(alone) == {"NO_RECEIPT", "SERVICE"}
     assert [answer.satisfied for answer in alone.requirements] == [True, False]
+
+
+def test_what_was_measured_beside_the_executions_decides_nothing(tmp_path):
+    """An older receipt has none of it."""
+    assert (
+        judge(tmp_path, signed(run())).decision == judge(tmp_path, signed(run(measured=MEASURED))).decision == "ALLOW"
+    )
 
 
 def test_a_failing_receipt_beats_a_passing_one(tmp_path):

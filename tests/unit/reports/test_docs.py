@@ -37,7 +37,7 @@ def test_the_policy_of_the_document_is_valid_and_shows_every_table(tmp_path):
 
 
 def test_the_receipt_document_names_every_field_and_file():
-    text = (DOCS / "receipts.md").read_text()
+    text = re.sub(r"```.*?```", "", (DOCS / "receipts.md").read_text(), flags=re.DOTALL)
     words = set(re.findall(r"`([^`]+)`", text))
     for part in vars(schema).values():
         if isinstance(part, type) and issubclass(part, schema.Part):

@@ -33,7 +33,9 @@ def fail(service: str, scenario: str, *, slots: int = 1):
     """The failures that the default strategy finds: the same ones in every run."""
     model = resolve(TARGET.model, load_adapter(TARGET.adapter).suffixes)
     spec = ServiceSpec(service, capacity=2, slots=slots)
-    cell = Cell(f"{SCENARIOS}:{scenario}", TARGET, spec, model.digest, Budget(executions=300), seed=1)
+    cell = Cell(
+        f"{SCENARIOS}:{scenario}", TARGET, spec, model.digest, Budget(executions=100, carrier="greenlets"), seed=1
+    )
     result = run_cell(cell, load(cell.scenario), model, compute(TARGET, model, 1, 16), lambda _: None)
     assert result.verdict is Verdict.FAIL, result.reason
     return result.failures

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 from msgspec.structs import replace
-from run_records import MODEL, change, digest, failing_run, run
+from run_records import MEASURED, MODEL, change, digest, failing_run, run
 
 from reports import schema
 from reports.digests import canonical, suite_digest
@@ -31,6 +31,33 @@ def test_the_fields_are_those_of_the_specification():
     assert set(predicate(run())) == required
     optional = run(challenge="n", previous_receipt=digest("previous"))
     assert set(predicate(optional)) == {*required, "challenge", "previousReceipt"}
+    assert set(predicate(run(measured=MEASURED))) == {*required, "copies", "capacity"}
+
+
+def test_what_was_measured_is_there_in_whole_numbers():
+    found = predicate(run(measured=MEASURED))
+    submitted, lent = found["copies"]
+    assert submitted["statement"] == "undecided"
+    assert "handOver" not in submitted, "nothing was measured, and no figure stands for that"
+    assert lent["statement"] == "no explicit copy"
+    assert lent["handOver"] == {"medianPsPerByte": -1, "lowPsPerByte": -2, "highPsPerByte": 3, "rounds": 15}
+    assert lent["notObserved"] == ["copies on the device's timeline"]
+    assert found["capacity"]["weightsBytes"] == 90_000_000
+    assert found["capacity"]["perUnitBytes"] == 128
+    assert scalars(found) <= {str, int, bool}
+
+
+def test_a_statement_about_copies_that_there_is_not_is_refused():
+    wrong = replace(MEASURED, copies=(replace(MEASURED.copies[0], statement="zero copy"),))
+    with pytest.raises(KeyError):
+        predicate(run(measured=wrong))
+
+
+def test_the_model_that_was_switched_to_is_there_where_outputs_tell():
+    made = run()
+    cells = (replace(made.cells[0], next_model_digest=digest("next")), *made.cells[1:])
+    entries = predicate(replace(made, cells=cells))["scenarios"]
+    assert [entry.get("nextModel") for entry in entries] == [digest("next"), *(None for _ in cells[1:])]
 
 
 def test_no_floats_and_no_nulls():

@@ -135,6 +135,32 @@ def test_cancelling_interrupts_where_the_session_can_be(runtime, make):
     assert runtime.interrupts == [0.0]
 
 
+def test_an_interrupt_that_blocks_does_not_stop_the_loop(runtime, make):
+    """And the slot is not used again before the interrupt has arrived."""
+    runtime.grain = Grain.NODE
+    arrived = threading.Event()
+    runtime.on_interrupt = lambda _: arrived.wait(GUARD)
+
+    async def main():
+        async with make() as front:
+            future = await start_held(runtime, front)
+            waiting = asyncio.create_task(front.outcome(future))
+            await asyncio.sleep(0)
+            waiting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+            assert future.cancel_kind == "running"
+            after = asyncio.create_task(front.submit(task(1)))
+            runtime.let_go(0)
+            await asyncio.sleep(0.02)
+            assert runtime.order == [0.0], "the call has returned, the interrupt has not"
+            arrived.set()
+            assert value_of(await after) == 2.0
+
+    asyncio.run(main())
+    assert len(runtime.interrupts) == 1
+
+
 def test_an_abort_is_not_mistaken_for_a_cancelled_task(runtime, make):
     async def main():
         front = make()

@@ -18,7 +18,7 @@ DEFECTS = {
     ),
     "a cancel does not reach the inference task": (
         "cancel_of_a_running_task",
-        ("aio", "                future.cancel()\n", "                pass\n"),
+        ("aio", "                future.give_up(_on_a_thread)\n", "                pass\n"),
     ),
     "a turn is not given up": ("turns", ("aio", "self.service.give_up(turn)", "pass")),
     "a turn is not told of a free place": ("turns", ("admission", "turn.wake()", "pass")),

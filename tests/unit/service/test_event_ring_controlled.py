@@ -11,8 +11,8 @@ PROGRAMS = {
 DEFECTS = {
     "the outcome is there before its incident": (
         "running",
-        "        doubt = _SOUND\n        if outcome",
-        "        deliver(slot)\n        doubt = _SOUND\n        if outcome",
+        "        doubt = _SOUND if outcome",
+        "        deliver(slot)\n        doubt = _SOUND if outcome",
     ),
     "a task that is ended from outside is not written": ("future", "run.keeper.ending(self, place, error)", "pass"),
     "a start is not written": ("crew", "future.started_at = monotonic()", "pass"),

@@ -457,11 +457,11 @@ def end_of(value, future):
 
 
 EARLY_RETURN = swap((
-    """    def _hand_on(self, number: int, item: _Item) -> None:
+    """    def _hand_on(self, number: int, item: Item) -> None:
         # The lock is the fence: what this stage wrote happened before whatever the next one reads.
         with self._lock:
 """,
-    """    def _hand_on(self, number: int, item: _Item) -> None:
+    """    def _hand_on(self, number: int, item: Item) -> None:
         with self._lock:
             self._free.append(item.buffer)
             self._arrived[0].notify()
@@ -475,9 +475,9 @@ EARLY_RETURN = swap((
 ))  # fmt: skip
 FORGOTTEN_BUFFER = swap((
     """            self._free.append(item.buffer)
-            self._meter.ended(""",
+            if committed :=""",
     """            self._free.extend([item.buffer] if item.failure is None else [])
-            self._meter.ended(""",
+            if committed :=""",
 ))  # fmt: skip
 SILENT_REPLACE = swap((
     """            _settle(item.future, None, ReplacedError("a newer item took its place"))""",
@@ -524,6 +524,40 @@ def test_ours_never_does(search, close, allowed, executions):
     ends = {end for each, *_ in found for end in each}
     assert ends == allowed, "each end that is allowed did happen, and no other"
     assert {tuple(rest) for _, *rest in found} == {(0, 0, 2, 0)}
+
+
+def test_an_item_of_arrays_that_waits_can_be_cancelled():
+    gate = Gate(double)
+    with Pipeline({**STAGES, "infer": gate}, buffers(1), backlog=3) as made:
+        made.submit(0)
+        gate.wait_inside()
+        waiting = [made.submit(np.full(4, number, np.float32)) for number in range(3)]
+        assert waiting[2].cancel()
+        assert wait([waiting[2]], timeout=0).done
+        assert made.counters().waiting == 2
+        for _ in range(3):
+            gate.go.release()
+
+
+def test_an_item_can_be_cancelled_until_the_stage_that_commits_and_its_buffer_comes_back(search):
+    def program_over(module):
+        def program():
+            stages = {"prepare": lambda value, _: value, "infer": lambda value, _: value}
+            made = module.Pipeline(stages, buffers(2), backlog=2, commits="infer")
+            first, second = made.submit(1), made.submit(2)
+            answers = []
+            thread = threading.Thread(target=lambda: answers.append(second.cancel()))
+            thread.start()
+            made.close()
+            thread.join()
+            told = wait([second], timeout=0).done == {second}
+            counters = made.counters()
+            agrees = answers[0] == second.cancelled() and told and first.result(0) == 1
+            return agrees, counters.free_buffers, counters.in_flight, counters.cancelled == answers[0]
+
+        return program
+
+    assert set(search.results(program_over(instrumented("pipeline")), 500)) == {(True, 2, 0, True)}
 
 
 def test_cancels_under_control_end_each_item_once(search):

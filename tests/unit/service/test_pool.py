@@ -3,7 +3,7 @@ import threading
 import pytest
 from service_fakes import GUARD, task, value_of
 
-from adapters.base import DelegateInitError, ModelLoadError
+from adapters.base import DelegateInitError, ModelLoadError, RunError
 from harness.service.config import DelegatePolicy, ServiceConfig
 from harness.service.errors import QueueFullError
 from harness.service.pool import SessionPool
@@ -78,9 +78,23 @@ def test_prefer_opens_the_failing_slot_on_the_cpu_path(runtime):
     assert [session.delegate.actual for session in runtime.sessions] == ["fast", "cpu", "fast"]
 
 
-def test_prefer_falls_back_for_the_delegate_alone(runtime):
-    runtime.open_errors[0] = ModelLoadError("no")
+def test_prefer_falls_back_where_the_plain_path_loads_what_the_delegates_does_not(runtime):
+    runtime.open_errors[0] = ModelLoadError("a prepared asset of another version")
+    with SessionPool(runtime.open, config(delegate=DelegatePolicy.PREFER)) as pool:
+        assert runtime.fallbacks_asked == [False, True, False, False]
+        assert pool.fallbacks == 1
+
+
+def test_a_model_that_loads_on_no_path_is_the_constructors_error(runtime):
+    runtime.open_errors.update({0: ModelLoadError("no"), 1: ModelLoadError("no")})
     with pytest.raises(ModelLoadError):
+        SessionPool(runtime.open, config(delegate=DelegatePolicy.PREFER))
+    assert runtime.fallbacks_asked == [False, True]
+
+
+def test_prefer_falls_back_for_nothing_else(runtime):
+    runtime.open_errors[0] = RunError("no")
+    with pytest.raises(RunError):
         SessionPool(runtime.open, config(delegate=DelegatePolicy.PREFER))
     assert runtime.fallbacks_asked == [False]
 

@@ -6,6 +6,7 @@ import pytest
 
 from adapters.base import ModelFile
 from harness.suite.plan import Budget, Plan, ServiceSpec, TargetSpec
+from harness.supervisor.journal import FORGETFUL
 from harness.supervisor.run import Materials, run_plan
 from harness.supervisor.switch import StopSwitch
 from harness.verdict import SuiteRecord
@@ -56,6 +57,7 @@ def run(agent):
         controls=(),
         jobs=2,
         workers=0,
+        journal=FORGETFUL,
         **args,
     ):
         two_targets = args.pop("two_targets", False)
@@ -72,7 +74,13 @@ def run(agent):
         )
         material = Materials(model=MODEL, controls={"builtin:fake": MODEL}, shared_state={"shared": True})
         found = run_plan(
-            plan, {"fake": material, "other": material}, watcher or Watched(), switch or StopSwitch(), jobs, workers
+            plan,
+            {"fake": material, "other": material},
+            watcher or Watched(),
+            switch or StopSwitch(),
+            jobs,
+            workers,
+            journal,
         )
         return list(found)
 

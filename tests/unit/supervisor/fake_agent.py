@@ -10,10 +10,12 @@ import base64
 import ctypes
 import hashlib
 import json
+import mmap
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 ARGS = dict(arg.partition("=")[::2] for arg in sys.argv[1:])
@@ -186,6 +188,18 @@ def last_words(request):
     os.abort()
 
 
+def bus(request):
+    with tempfile.TemporaryFile() as file:
+        file.truncate(mmap.PAGESIZE)
+        mapped = mmap.mmap(file.fileno(), mmap.PAGESIZE, access=mmap.ACCESS_READ)
+        file.truncate(0)
+        mapped[0]
+
+
+def uncaught(request):
+    raise RuntimeError("nobody catches this")
+
+
 def refuse(request):
     raise RefusedError("usage", "OptionError", "no such option")
 
@@ -197,7 +211,11 @@ MISBEHAVIOUR = {
     "kill": die(signal.SIGKILL),
     "abort": die(signal.SIGABRT),
     "term": die(signal.SIGTERM),
+    "bus": bus,
     "exit": lambda request: os._exit(7),
+    "exit-0": lambda request: sys.exit(0),
+    "exit-3": lambda request: sys.exit(3),
+    "uncaught": uncaught,
     "shell": lambda request: os._exit(128 + signal.SIGSEGV),
     "hang": hang,
     "grandchild": grandchild,

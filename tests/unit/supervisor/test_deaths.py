@@ -1,9 +1,13 @@
+import contextlib
 import os
+import tempfile
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
+from harness.cli.unfinished import begin_run
 from harness.verdict import Verdict
 
 DEATHS = {
@@ -11,7 +15,11 @@ DEATHS = {
     "abort": (Verdict.CRASHED, "SIGABRT"),
     "kill": (Verdict.KILLED, "SIGKILL"),
     "term": (Verdict.KILLED, "SIGTERM"),
+    "bus": (Verdict.CRASHED, "SIGBUS"),
     "exit": (Verdict.CRASHED, "status 7"),
+    "exit-0": (Verdict.CRASHED, "status 0"),
+    "exit-3": (Verdict.CRASHED, "status 3"),
+    "uncaught": (Verdict.CRASHED, "status 1"),
     "shell": (Verdict.CRASHED, "SIGSEGV"),
     "grandchild": (Verdict.CRASHED, "SIGABRT"),
     "noise": (Verdict.CRASHED, "not the protocol"),
@@ -69,16 +77,53 @@ def test_a_worker_that_dies_before_any_cell_is_recorded_with_every_cell(run, ope
     assert "before any cell ran" in finished.record.cells[0].reason
 
 
-def test_thirty_deaths_leave_no_process_file_or_descriptor(run, open_fds, tmp_path):
+KINDS = ("segv", "abort", "bus", "kill", "exit-0", "exit-3", "uncaught", "hang", "close", "noise")
+
+
+def children():
+    """The processes that this one has, ended or not."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            if path.read_text().rpartition(")")[2].split()[1] == str(os.getpid()):
+                found.add(path.parent.name)
+    return found
+
+
+def many_deaths(run, open_fds, tmp_path, monkeypatch, times):
+    """Every kind so many times: no result is lost, and no process, descriptor, thread or temporary file is left."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    run("one")  # what is made once is made
+    before = open_fds(), children(), threading.active_count()
+    journal = begin_run(tmp_path / "out", 7, {})
     log = tmp_path / "pids"
-    run("one")
-    before = open_fds()
-    (finished,) = run(*["kill", "segv", "noise"] * 10, log=log)
-    assert {cell.verdict for cell in finished.record.cells} == {Verdict.KILLED, Verdict.CRASHED}
-    assert open_fds() == before
-    pids = [int(pid) for pid in log.read_text().split()]
-    assert len(pids) > 30
+    scenarios = [f"{number}:{kind}" for number in range(times) for kind in KINDS]
+    (finished,) = run(*scenarios, log=log, hang_after=1.0, workers=2, journal=journal)
+    kept = journal.cells
+    journal.close(over=True)
+    assert (open_fds(), children(), threading.active_count()) == before
+    assert not list(temporary.iterdir())
+    assert not list((tmp_path / "out").iterdir())
+    found = [(cell.scenario, cell.verdict) for cell in finished.record.cells]
+    expected = {**{kind: verdict for kind, (verdict, _) in DEATHS.items()}, "hang": Verdict.HUNG}
+    assert found == [(name, expected[name.partition(":")[2]]) for name in scenarios]
+    assert kept == len(scenarios)
+    pids = log.read_text().split()
+    assert len(pids) >= len(scenarios)
     assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+
+
+def test_thirty_deaths_leave_nothing(run, open_fds, tmp_path, monkeypatch):
+    many_deaths(run, open_fds, tmp_path, monkeypatch, 3)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+def test_a_thousand_deaths_leave_nothing(run, open_fds, tmp_path, monkeypatch):
+    many_deaths(run, open_fds, tmp_path, monkeypatch, 100)
 
 
 def test_a_grandchild_does_not_outlive_its_worker(run):

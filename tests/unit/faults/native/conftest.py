@@ -6,13 +6,19 @@ import sys
 
 import pytest
 
-# importlib mode gives tests no package: what they share is loaded once, by path, under a name of its own.
-_SPEC = importlib.util.spec_from_file_location("native_cases", pathlib.Path(__file__).with_name("native_cases.py"))
-assert _SPEC is not None
-assert _SPEC.loader is not None
-_CASES = importlib.util.module_from_spec(_SPEC)
-sys.modules["native_cases"] = _CASES
-_SPEC.loader.exec_module(_CASES)
+
+def _shared(name):
+    """Load what tests share once, by path, under a name of its own: importlib mode gives them no package."""
+    spec = importlib.util.spec_from_file_location(name, pathlib.Path(__file__).with_name(f"{name}.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+_CASES = _shared("native_cases")
+_CELLS = _shared("cell_cases")
 
 
 @pytest.fixture(params=["litert", "tflite", "onnxruntime"])
@@ -31,3 +37,15 @@ def delegate(request):
 def operator():
     with _CASES.opened("onnxruntime") as case:
         yield case
+
+
+@pytest.fixture(params=["litert", pytest.param("tflite", marks=pytest.mark.soak), "onnxruntime"])
+def bench(request):
+    """Cells of one runtime, in this process. tflite-runtime differs from LiteRT in nothing that they show."""
+    return _CELLS.NativeBench(request.param)
+
+
+@pytest.fixture(scope="session")
+def specimens():
+    """Where the known-bad services are."""
+    return pathlib.Path(__file__).parents[3] / "specimens"

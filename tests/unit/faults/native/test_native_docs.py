@@ -15,7 +15,7 @@ pytestmark = pytest.mark.runtime
 
 def test_the_example_prints_what_the_document_shows():
     skip_unless_there("litert")
-    section = DOCUMENT.read_text().partition("## Inside native code")[2]
+    section = DOCUMENT.read_text().partition("### The libraries by themselves")[2]
     code, shown = re.findall(r"```(?:python|text)\n(.*?)```", section, re.DOTALL)[:2]
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == shown

@@ -1,0 +1,1 @@
+"""A staged pipeline behind the service."""

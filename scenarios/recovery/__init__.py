@@ -1,0 +1,1 @@
+"""A device or a session fails, and the service recovers."""

@@ -1,0 +1,1 @@
+"""A model with dynamic dimensions: tasks of several shapes on one service."""
