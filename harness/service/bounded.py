@@ -6,8 +6,7 @@ import threading  # noqa: TID251 - the service owns its threads and locks
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
 from functools import partial
-from types import TracebackType
-from typing import ClassVar, Never, Self
+from typing import ClassVar, Self
 
 from adapters.base import Arrays, Grain, Opener, Session
 from harness.service.admission import Admission, Turn
@@ -17,7 +16,7 @@ from harness.service.closing import Closing
 from harness.service.config import DelegatePolicy, Opening, ServiceConfig
 from harness.service.crew import Crew
 from harness.service.deadlines import Deadlines
-from harness.service.errors import ServiceClosedError, ServiceError, ServiceUnhealthyError
+from harness.service.errors import ServiceClosedError, ServiceError
 from harness.service.exit_hook import abort_at_exit, forget
 from harness.service.forked import refuse_in_child
 from harness.service.future import InferenceFuture, Place, follow_up
@@ -125,7 +124,7 @@ class BoundedService(Introspection, Switchable, ABC):
         numpy array, and ValueError for options that the class does not have. A breach of the model's contract is the
         task's outcome.
         """
-        lane = self._line.lanes.get(request_class) or self._no_lane(request_class)
+        lane = self._line.lanes.get(request_class) or self._line.no_lane(request_class)
         self._admission.check(lane)
         future = InferenceFuture()
         run = Run(self, lane, future)
@@ -158,8 +157,9 @@ class BoundedService(Introspection, Switchable, ABC):
         `wake` is called under the service's lock, on any thread, perhaps in vain. A turn is used up by a `submit` that
         accepts; `give_up` must be called in any other case, and may be in any.
         """
+        lane = self._line.lanes.get(request_class) or self._line.no_lane(request_class)
         with self.lock:
-            return self._admission.take_turn(self._line.lanes.get(request_class) or self._no_lane(request_class), wake)
+            return self._admission.take_turn(lane, wake)
 
     def give_up(self, turn: Turn) -> None:
         """Leave the turn to the next."""
@@ -216,9 +216,7 @@ class BoundedService(Introspection, Switchable, ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @abstractmethod
@@ -281,28 +279,19 @@ class BoundedService(Introspection, Switchable, ABC):
             raise
         self._closing.opened(self._crew)
 
-    def _no_lane(self, request_class: str) -> Never:
-        message = f"no request class {request_class!r}: there are {', '.join(self._line.lanes)}"
-        raise ValueError(message)
-
     def _reconsider(self) -> None:
         """Whether tasks are taken may have changed. Under the lock."""
         if self._closing.state is not State.ACCEPTING:
             self._admission.shut = self._closed_error
         else:
-            self._admission.shut = None if self._health.ok else self._unhealthy_error
+            self._admission.shut = None if self._health.ok else self._health.error
         self._admission.room_changed()
 
     def _closed_error(self) -> ServiceError:
         return ServiceClosedError(f"the service is {self._closing.state}")
 
-    def _unhealthy_error(self) -> ServiceError:
-        health = self._health
-        return ServiceUnhealthyError(f"{health.abandoned} run(s) that nobody waits for, {health.usable} slot(s) left")
-
     def _busy_for(self) -> float | None:
-        seconds = self._runner.seconds
-        return None if seconds is None else seconds / max(1, self._health.usable)
+        return None if (seconds := self._runner.seconds) is None else seconds / max(1, self._health.usable)
 
     def _on_own_thread(self) -> bool:
         me = threading.current_thread()

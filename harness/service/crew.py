@@ -11,7 +11,7 @@ from functools import partial
 from harness.service.changeover import Changeover, Phase
 from harness.service.clock import monotonic
 from harness.service.deadlines import Deadlines
-from harness.service.errors import ServiceError, SlotLostError
+from harness.service.errors import SlotLostError
 from harness.service.future import Ended, end_all, follow_up
 from harness.service.health import Health
 from harness.service.observer import Observer
@@ -20,6 +20,7 @@ from harness.service.run import Run
 from harness.service.running import Runner, deliver, guarded
 from harness.service.slot import Chore, Doubt, Model, Slot, SlotSource, SlotState
 from harness.service.waiting_line import WaitingLine
+from harness.service.workers import start_worker
 
 __all__ = ["Crew"]
 
@@ -76,14 +77,7 @@ class Crew:
         Unless `lazily`, each opens its slot first, and the first failure is raised.
         """
         for slot in self.slots:
-            opened: Future[None] | None = None if lazily else Future()
-            thread = threading.Thread(
-                target=self._serve, args=(slot, opened), name=f"{name}-{slot.number}", daemon=True
-            )
-            thread.start()
-            self.threads.append(thread)
-            if opened is not None:
-                opened.result()
+            start_worker(self.threads, f"{name}-{slot.number}", partial(self._serve, slot), lazily=lazily)
 
     def join(self) -> None:
         """Wait until every worker has ended."""
@@ -147,8 +141,7 @@ class Crew:
         if what is None:
             return False
         if isinstance(what, Run):
-            doubt = self._runner.run(slot, what)
-            if doubt is not _SOUND:
+            if (doubt := self._runner.run(slot, what)) is not _SOUND:
                 self._mend(slot, doubt)
         else:
             self._do(slot, what)
@@ -247,7 +240,7 @@ class Crew:
             self._update_health()
             ended: Ended = []
             if self._health.usable == 0:
-                lost = partial(_lost, slot.error)
+                lost = partial(SlotLostError.because, slot.error)
                 ended = [each for run in self._line.runs() for each in end_all(run, lost)]
             elif self._cold and self._short_of_slots():
                 self._chores.notify_all()
@@ -257,8 +250,7 @@ class Crew:
         guarded(partial(follow_up, ended))
 
     def _update_health(self, abandoned: int = 0) -> None:
-        usable = sum(each.state not in _GONE for each in self.slots)
-        if self._health.update(abandoned=abandoned, usable=usable):
+        if self._health.update(abandoned=abandoned, usable=sum(each.state not in _GONE for each in self.slots)):
             self._health_changed()
 
     def _start_next(self, slot: Slot) -> Run | None:
@@ -306,9 +298,3 @@ class Crew:
         if release_error is not None:
             with self._lock:
                 self.release_errors.append(release_error)
-
-
-def _lost(cause: BaseException | None) -> ServiceError:
-    error = SlotLostError("no slot is left to run the task")
-    error.__cause__ = cause
-    return error

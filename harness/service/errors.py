@@ -96,6 +96,13 @@ class RunAbortedError(ServiceError):
 class SlotLostError(ServiceError):
     """The last slot could not be opened or rebuilt while the task waited; the task never started."""
 
+    @classmethod
+    def because(cls, cause: BaseException | None) -> SlotLostError:
+        """The error of a task for which no slot is left."""
+        error = cls("no slot is left to run the task")
+        error.__cause__ = cause
+        return error
+
 
 class SwitchError(ServiceError):
     """The service was not switched: every task that it has, and every new one, gets the version that it had before."""

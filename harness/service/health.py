@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
+from harness.service.errors import ServiceUnhealthyError
+
 __all__ = ["Health"]
 
 
@@ -26,6 +28,10 @@ class Health:
     def name(self) -> Literal["healthy", "unhealthy"]:
         """How the service is."""
         return "healthy" if self.ok else "unhealthy"
+
+    def error(self) -> ServiceUnhealthyError:
+        """Why no task is taken."""
+        return ServiceUnhealthyError(f"{self.abandoned} run(s) that nobody waits for, {self.usable} slot(s) left")
 
     def update(self, *, abandoned: int = 0, usable: int | None = None) -> bool:
         """Count abandoned runs up or down, and say how many slots are left; True if the answer changed."""

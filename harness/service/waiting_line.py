@@ -6,6 +6,7 @@ import heapq
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+from typing import Never
 
 from harness.service.floors import reserve
 from harness.service.requests import DEFAULT_CLASS, Ordering, OverflowPolicy, RequestClass
@@ -113,6 +114,11 @@ class WaitingLine:
         ]
         self._starts = 0
         self._used_up_to = 0.0
+
+    def no_lane(self, request_class: str) -> Never:
+        """Raise ValueError for the name of a class that there is not."""
+        message = f"no request class {request_class!r}: there are {', '.join(self.lanes)}"
+        raise ValueError(message)
 
     def has_room(self, lane: Lane) -> bool:
         """Whether one more run may wait in this lane."""

@@ -20,7 +20,7 @@ SEARCHES = [
     for program in PROGRAMS
     for statements in ((False, True) if program.statements else (False,))
 ]
-MOST = 1_000
+MOST = 300
 """Executions of an unreduced search, in the tests that always run."""
 MOST_IN_A_SOAK = 60_000
 

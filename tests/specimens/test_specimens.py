@@ -6,7 +6,7 @@ from scenarios.catalogue import SCENARIOS
 
 FEW_EXECUTIONS, MOST_EXECUTIONS = 12, 500
 """Most need few, and all of them at most so many."""
-TWIN_EXECUTIONS = int(os.environ.get("RACEGATE_TWIN_EXECUTIONS", "60"))
+TWIN_EXECUTIONS = int(os.environ.get("RACEGATE_TWIN_EXECUTIONS", "30"))
 """In the scenario that catches the specimen; two thirds of it in each general one."""
 GENERAL = (
     "many-clients",

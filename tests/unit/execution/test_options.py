@@ -45,20 +45,23 @@ def begin(options, made, keys=None):
 
 
 def test_what_was_asked_for_is_configured():
+    heard = []
     config = setup(
         classes=CLASSES, ordering="priority", run_budget=0.5, abandoned_limit=1, lazy=True, health_check=lambda: False
-    ).config(NullObserver())
+    ).config(NullObserver(), lambda session, sound: heard.append((session, sound)))
     assert [each.name for each in config.classes] == ["default", "camera", "batch"]
     assert config.classes[1].overflow is OverflowPolicy.KEEP_LATEST
     assert config.ordering is Ordering.PRIORITY
     assert (config.run_budget, config.abandoned_limit, config.opening) == (0.5, 1, Opening.LAZY)
     assert config.health_check is not None
-    assert config.health_check(SimpleNamespace()) is False
+    session: Any = SimpleNamespace()
+    assert config.health_check(session) is False
+    assert heard == [(session, False)]
 
 
 def test_a_script_that_asks_for_nothing_leaves_the_defaults_and_the_history_as_it_was():
     made = setup("overflow:reject")
-    assert made.config(NullObserver()).classes == ()
+    assert made.config(NullObserver(), lambda *_: None).classes == ()
     assert made.attrs(1) == {
         "call": 1, "capacity": 3, "workers": 2, "running_cancel": False, "tells_dequeue": False
     }  # fmt: skip

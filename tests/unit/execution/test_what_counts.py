@@ -16,7 +16,8 @@ from harness.verdict import Finding
 
 
 def test_a_finding_that_decides_is_kept_behind_many_that_do_not():
-    tally: Any = _Tally(SimpleNamespace())
+    run: Any = SimpleNamespace(laboratory=SimpleNamespace(native=None))
+    tally: Any = _Tally(run)
     for number in range(MOST_FINDINGS + 1):
         tally._find(Finding("thread-died", f"service-{number} died"))
     tally._find(Finding("uncontrolled", "a thread ran on without control"))
