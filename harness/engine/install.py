@@ -113,9 +113,8 @@ def _sweep() -> None:
     replacements[id(_RAW_LOCK)] = Lock
     replacements[id(_thread.RLock)] = RLock
     replacements[id(_queue.SimpleQueue)] = SimpleQueue
-    for name, module in list(sys.modules.items()):
-        if name in _swept:
-            continue
+    fresh = [(name, module) for name, module in list(sys.modules.items()) if name not in _swept]
+    for name, module in fresh:
         _swept.add(name)
         if type(module) is not types.ModuleType or name in {"_thread", "_queue", "time"} or name.startswith(_OURS):
             continue
@@ -123,7 +122,8 @@ def _sweep() -> None:
         for value in list(module.__dict__.values()):
             if isinstance(value, type) and getattr(value, "__module__", "") == name and not _is_ours(value):
                 _sweep_namespace(value, dict(value.__dict__), replacements)
-    gc.collect()
+    if fresh:
+        gc.collect()
 
 
 def _is_ours(value: type) -> bool:

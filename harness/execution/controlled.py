@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 
 from adapters.base import Adapter, ModelFile, Opener, Session
 from harness.engine.carriers.carrier import Carriers
@@ -44,6 +45,9 @@ __all__ = ["Execution", "Laboratory", "is_next"]
 _ROOT_LOGGER = logging.getLogger()
 COLLECT_EVERY = 64
 """Garbage is collected between executions only, once in so many: finalizers would run at random points otherwise."""
+UNFREEZE_EVERY = 16
+"""Laboratories: a collection looks at the whole process only once in so many, for what earlier cells left in cycles."""
+_closed = count(1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +187,8 @@ class Laboratory:
 
     def close(self) -> None:
         """End the carriers."""
-        gc.unfreeze()
+        if next(_closed) % UNFREEZE_EVERY == 0:
+            gc.unfreeze()
         self._carriers.close()
 
     def replay(self, schedule: Schedule) -> Execution:

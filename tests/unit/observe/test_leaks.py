@@ -1,6 +1,7 @@
 """Loops of opening, failing and hanging leave nothing behind, and what does leave something is found."""
 
 import json
+import re
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -42,7 +43,8 @@ def test_sixty_rounds_of_everything_leave_nothing():
         for loop in ("open-close", "failed-open", "failed-run", "held-hang-and-cancel")
     ]
     for row in rows:
-        assert row[2:4] == ["0", "0"]  # threads and files: not once one more
+        for cell in row[2:4]:  # threads and files; one that ends late makes an interval that reaches below zero
+            assert cell == "0" or re.fullmatch(r"0 \(-[\d.]+ to 0\)", cell)
         assert row[4] == ("0" if row[0] == "| litert" else "not counted")
 
 
