@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import msgspec
 
@@ -41,7 +42,7 @@ def replay(
 ) -> ReplayReport:
     """Replay a schedule `times` times, once at least. A stale one is followed as far as it goes, and is named so.
 
-    `progress` hears the number of each replay before it begins.
+    `progress` hears the number of each replay before it begins, and of the last before it is shown.
     """
     run = CellRun(cell, scenario, model, expectations, next_model)
     run.laboratory.releases_decide = True
@@ -55,7 +56,7 @@ def replay(
     failure: Failure | None = None
     execution: Execution | None = None
     for number in range(max(1, times)):
-        progress(number)
+        run.laboratory.on_execution = partial(progress, number)
         execution = run.laboratory.execute(strategy, number, leave_out=schedule.left_out)
         assert execution is not None, "a replay has one execution"
         digests.append(execution.history.digest())

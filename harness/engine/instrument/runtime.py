@@ -127,8 +127,7 @@ class Reports:
         """Shared variables have just been stored: since then there was no decision point, and here is none."""
         me = CONTROLLED.get(get_ident())
         if me is not None:
-            for thing, name, write in self._written_variables(keys, _frame(1).f_globals):
-                me.kernel.touch(me, thing, name, write=write)
+            _note(me, self._written_variables(keys, _frame(1).f_globals))
 
     def _read_variables(self, keys: tuple[str, ...], namespace: dict[str, Any]) -> list[Touch]:
         """A function's variable is known by its function's place in the module, a global by its module's namespace."""
@@ -242,8 +241,7 @@ class Reports:
         if me is not None:
             package = _frame(1).f_globals.get("__package__")
             module = sys.modules[resolve_name(source, package)]
-            for name in names:
-                me.kernel.touch(me, module.__dict__, name, write=False)
+            _note(me, [(module.__dict__, name, False) for name in names])
 
 
 def _note(me: Controlled, found: list[Touch]) -> None:

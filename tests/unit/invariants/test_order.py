@@ -252,13 +252,19 @@ def test_shares_are_not_judged_where_a_class_has_nothing_more_to_start(book):
     assert len(book.broken(ID)) == 1, "three starts of one while both wait"
 
 
-def test_an_urgent_request_that_joined_and_was_passed_over_breaks_it(book):
+def urgent_joins(book):
+    """While t0 runs t3, which is urgent, joins the waiting t1 behind t2; returns the run of t0, still in flight."""
     book.service(9, order="priority", overflow="coalesce")
     book.submit("t0", priority=0)
     busy = book.bind("t0")
     book.submit("t1", key=1, priority=1)
     book.submit("t2", priority=5)
     book.submit("t3", key=1, priority=9)
+    return busy
+
+
+def test_an_urgent_request_that_joined_and_was_passed_over_breaks_it(book):
+    busy = urgent_joins(book)
     book.step(busy, "invoke")
     book.step(busy, "fetch")
     book.run("t2")
@@ -269,12 +275,7 @@ def test_an_urgent_request_that_joined_and_was_passed_over_breaks_it(book):
 
 
 def test_an_urgent_request_that_brings_its_run_forward_holds(book):
-    book.service(9, order="priority", overflow="coalesce")
-    book.submit("t0", priority=0)
-    busy = book.bind("t0")
-    book.submit("t1", key=1, priority=1)
-    book.submit("t2", priority=5)
-    book.submit("t3", key=1, priority=9)
+    busy = urgent_joins(book)
     book.step(busy, "invoke")
     book.step(busy, "fetch")
     book.run("t1")
@@ -283,12 +284,7 @@ def test_an_urgent_request_that_brings_its_run_forward_holds(book):
 
 
 def test_an_urgent_request_that_joined_and_gave_up_waits_for_nothing(book):
-    book.service(9, order="priority", overflow="coalesce")
-    book.submit("t0", priority=0)
-    busy = book.bind("t0")
-    book.submit("t1", key=1, priority=1)
-    book.submit("t2", priority=5)
-    book.submit("t3", key=1, priority=9)
+    busy = urgent_joins(book)
     book.cancel("t3")
     book.step(busy, "invoke")
     book.step(busy, "fetch")
