@@ -38,7 +38,7 @@ class Causality:
 
     def started(self, child: Controlled, parent: Controlled | None) -> None:
         """A thread begins with its parent's past; its number among the parent's children is part of that past."""
-        past = 0 if parent is None else parent.past
+        past = (len(self._threads), "root") if parent is None else parent.past
         child.past = hash((past, "child"))
         self._threads.append(child)
         if parent is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from harness.engine.scheduler import Scheduler
+from harness.engine.native_calls import NativeCalls
 from harness.engine.threads import Controlled, State
 from harness.engine.where import place_of
 
@@ -27,7 +27,7 @@ class Stalled:
         self.where = where
 
 
-class Kernel(Scheduler):
+class Kernel(NativeCalls):
     """Runs one execution. Made and driven on a thread that is not controlled.
 
     `stalled` names a thread that left control; the execution is over then.

@@ -13,7 +13,6 @@ from typing import Any
 from harness.engine.carriers.carrier import Baton, Carriers
 from harness.engine.causality import Causality
 from harness.engine.happens_before import SyncLog
-from harness.engine.real import in_turn
 from harness.engine.strategies.scripted import default_choice, position
 from harness.engine.strategies.strategy import Chooser
 from harness.engine.threads import CONTROLLED, Controlled, ExecutionAbortedError, State
@@ -85,6 +84,7 @@ class Scheduler:
         self.choices: list[tuple[int, int, int]] = []
         self.sync = SyncLog()
         self.causality: Causality | None = None
+        self.pasts: Causality | None = None
         self.spinning: tuple[Controlled, ...] = ()
         self.on_switch: Callable[[Controlled | None, Controlled], None] | None = None
 
@@ -107,9 +107,14 @@ class Scheduler:
         controlled.ident = controlled.baton.ident
         self.threads.append(controlled)
         self._ready.append(controlled)
-        if self.causality is not None:
-            self.causality.started(controlled, parent)
+        if self.pasts is not None:
+            self.pasts.started(controlled, parent)
+            self.causality = self.pasts if len(self.threads) > 1 else None
         return controlled
+
+    def track(self, pasts: Causality) -> None:
+        """Have causal pasts hashed, from the second thread on: what the first did alone comes before all the others."""
+        self.pasts = pasts
 
     def _carry(self, me: Controlled, baton: Baton) -> None:
         body = me.body
@@ -236,11 +241,27 @@ class Scheduler:
         me.fired = False
         self._ready.remove(me)
         if timeout is not None:
-            self.touch(me, self, "clock", write=False)
-            me.deadline_ns = self.now_ns + max(0, round(timeout * 1e9))
-            self._timers.append(me)
+            self.set_timer(me, timeout)
         self._hand_over(me)
         return not me.fired
+
+    def set_timer(self, me: Controlled, seconds: float) -> None:
+        """Have time be over for a thread that cannot go on, so many virtual seconds from now."""
+        self.touch(me, self, "clock", write=False)
+        me.deadline_ns = self.now_ns + max(0, round(seconds * 1e9))
+        self._timers.append(me)
+
+    def _forget_timer(self, thread: Controlled) -> None:
+        if thread.deadline_ns is not None:
+            thread.deadline_ns = None
+            self._timers.remove(thread)
+
+    def _time_is_over(self, thread: Controlled) -> None:
+        if thread.state is State.NATIVE:
+            self.end_native(thread)
+        else:
+            self.wake(thread)
+        thread.fired = True
 
     def wake(self, thread: Controlled) -> None:
         """Make a blocked thread ready; one that is ready already stays so."""
@@ -248,9 +269,7 @@ class Scheduler:
             return
         thread.state = State.READY
         thread.waits_for = None
-        if thread.deadline_ns is not None:
-            thread.deadline_ns = None
-            self._timers.remove(thread)
+        self._forget_timer(thread)
         self._ready.append(thread)
 
     def _hand_over(self, me: Controlled, *, ended: bool = False) -> None:
@@ -318,7 +337,7 @@ class Scheduler:
     def _fairest(self, timer: Controlled | None) -> Controlled:
         """Who ran longest ago. It depends on the execution so far alone, so that a replay need not be told."""
         candidates = self._ready if timer is None else [*self._ready, timer]
-        chosen = min(candidates, key=_last_ran)
+        chosen = min(candidates, key=lambda thread: (thread.ran_at, thread.number))
         chosen.ran_at = self.steps
         return chosen
 
@@ -335,8 +354,7 @@ class Scheduler:
         assert thread.deadline_ns is not None, "only a thread with a deadline is a timer"
         self.now_ns = max(self.now_ns, thread.deadline_ns)
         self.touch(thread, self, "clock")
-        self.wake(thread)
-        thread.fired = True
+        self._time_is_over(thread)
 
     # -- time ---------------------------------------------------------------------------------------------------------
 
@@ -352,49 +370,23 @@ class Scheduler:
         self.now_ns = moved
         self.touch(me, self, "clock")
         for thread in [thread for thread in self._timers if _due(thread)[0] <= moved]:
-            self.wake(thread)
-            thread.fired = True
+            self._time_is_over(thread)
         return moved
 
     # -- native calls that are held -----------------------------------------------------------------------------------
-
-    def native(self, me: Controlled, call: Callable[[], object], entered: Callable[[], object] | None = None) -> None:
-        """Make a native call without the token: others go on while it is in flight, and its end is a decision.
-
-        The end can be chosen after `expect_return`; the token then waits for the call in real time. A call that
-        ends unasked, when nobody else can move, makes the execution depend on real time (`real_time_mattered`).
-        With `entered` it never does: it is parked in native code, and nobody moves before `entered` has returned.
-        """
-        me.state = State.NATIVE
-        self._ready.remove(me)
-        if entered is None:
-            self._native.append(me)
-        me.steps += 1
-        chosen = self._running = self._next(me)
-        baton = self._control if chosen is None else chosen.baton
-        if entered is not None:
-            in_turn(entered, baton.pass_on)  # this thread will be inside native code
-        elif chosen is not me:
-            baton.pass_on()
-        try:
-            call()
-        finally:
-            if chosen is not me:
-                me.baton.take()
-                if me.aborted:
-                    raise ExecutionAbortedError
 
     def expect_return(self, thread: Controlled) -> None:
         """The harness has made this thread's native call end: its return can be chosen from now on."""
         if thread.state is State.NATIVE:
             self._native = [each for each in self._native if each is not thread]
+            self._forget_timer(thread)
             thread.state = State.READY
             self._ready.append(thread)
+
+    def end_native(self, thread: Controlled) -> None:
+        """The virtual time of a native call is over: make it return. `NativeCalls` says how."""
+        self.expect_return(thread)
 
 
 def _due(thread: Controlled) -> tuple[int, int]:
     return (thread.deadline_ns or 0, thread.number)
-
-
-def _last_ran(thread: Controlled) -> tuple[int, int]:
-    return (thread.ran_at, thread.number)

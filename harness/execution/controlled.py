@@ -23,6 +23,7 @@ from harness.engine.strategies.strategy import Strategy
 from harness.engine.threads import Controlled
 from harness.execution.at_rest import AtRest, note_stuck
 from harness.execution.decisions import Decided, DecisionLog
+from harness.execution.elsewhere import Elsewhere
 from harness.execution.gates import ControlledGates
 from harness.execution.native_path import NativePath
 from harness.execution.run_state import RunState, Step
@@ -31,8 +32,10 @@ from harness.execution.services import Factory
 from harness.execution.tasks import CellTasks
 from harness.execution.tracer import TracedWorld, Tracer
 from harness.execution.world import ControlledWorld
+from harness.faults.catalogue import FAMILIES
 from harness.faults.plan import Arming, FaultPlan
 from harness.history import History
+from harness.observe.neighbour import Neighbour
 from harness.observe.recorder import Recorder
 from harness.observe.seam import Seam
 from harness.scenario import Scenario
@@ -61,6 +64,8 @@ class Execution:
     findings: tuple[Finding, ...]
     injected: Counter[str]
     clean: bool
+    harmed: bool = False
+    """Whether another process was not as it was afterwards: what harmed it may still be there."""
     pruned: bool = False
     was_fair: bool = False
     left_out: tuple[tuple[int, int], ...] = ()
@@ -78,6 +83,7 @@ class Laboratory:
     """Runs executions of one cell, one after the other, on one thread that is not controlled.
 
     `faults` are armed at the beginning of each. `native` opens sessions where a fault may strike inside native code.
+    The `neighbour` is another process, asked how it is once a fault has struck.
     `releases_decide` (see the scheduler) is set by the first execution that shows whether a lock is held: a search must
     start over then, and what is recorded from then on must be replayed with it. `on_execution` is called before each
     execution, a replay too: whoever waits for the cell hears that it goes on.
@@ -97,8 +103,10 @@ class Laboratory:
         faults: Sequence[Arming] = (),
         native: NativePath | None = None,
         next_model: ModelFile | None = None,
+        neighbour: Neighbour | None = None,
     ) -> None:
         self.faults = faults
+        self.neighbour = neighbour
         self._next_model = next_model
         self.native = native
         self._scenario = scenario
@@ -140,7 +148,7 @@ class Laboratory:
         kernel.rest_after = rest_after
         kernel.releases_decide = self.releases_decide
         if strategy.tracks_causality:
-            kernel.causality = Causality()
+            kernel.track(Causality())
         run = _Run(kernel, self, log, tracer, frozenset(leave_out))
         gc.disable()
         try:
@@ -244,6 +252,7 @@ class _Run:
         self._faults = FaultPlan()
         for arming in laboratory.faults:
             self._faults.arm(arming, by_scenario=False)
+        self._elsewhere = Elsewhere(laboratory.neighbour, self._recorder, self._faults)
         self._not_opened = ""
         self._seam = Seam(world, self._recorder, self._gates, self._faults, self._strikes)
         self._state, self._script = laboratory.script(self._seam, self._recorder, self._gates, self._faults, leave_out)
@@ -252,13 +261,14 @@ class _Run:
         kernel = self._kernel
         self._start("script", self._perform)
         kernel.go()
-        while kernel.stalled is None and not kernel.out_of_budget and self._gates.release_at_rest():
+        while self._may_go_on():
             kernel.go()
         at_rest = note_stuck(kernel, self._recorder, self._tracer)
         if kernel.stalled is None and not kernel.out_of_budget:
             self._recorder.record("quiescent")
             self._start("sweep", self._sweep)
             kernel.go()
+            self._elsewhere.after()
         if self._strikes is not None:
             self._recorder.record("native-counters", attrs=self._strikes.attrs())
         findings = self._findings(at_rest)
@@ -280,6 +290,7 @@ class _Run:
             findings=findings,
             injected=self._faults.injected,
             clean=clean,
+            harmed=self._elsewhere.harmed,
             pruned=kernel.pruned,
             was_fair=kernel.was_fair,
             left_out=tuple(sorted(self._state.left_out)),
@@ -287,6 +298,14 @@ class _Run:
             decisions=self._log.made,
             threads=threads,
         )
+
+    def _may_go_on(self) -> bool:
+        """Whether somebody can move again, now that nobody could."""
+        if self._kernel.stalled is not None or self._kernel.out_of_budget:
+            return False
+        if self._gates.holds:
+            self._elsewhere.while_held()
+        return self._gates.release_at_rest()
 
     def _start(self, name: str, body: object) -> None:
         thread = threading.Thread(target=body, name=name, daemon=False)  # type: ignore[arg-type]
@@ -306,11 +325,14 @@ class _Run:
 
     def _findings(self, at_rest: AtRest) -> tuple[Finding, ...]:
         kernel = self._kernel
-        found = list(at_rest.left)
+        found = [*at_rest.left, *self._elsewhere.findings]
         if kernel.stalled is not None:
             found.append(
                 Finding("uncontrolled", f"{kernel.stalled.thread} ran on without control at {kernel.stalled.where}")
             )
+        found.extend(
+            Finding("fault-missed", f"{name} {FAMILIES[name].comes_through}") for name in sorted(self._faults.missed)
+        )
         if self._not_opened and not self._faults.injected:
             found.append(Finding("not-opened", f"the service did not open: {self._not_opened}"))
         if kernel.escaped:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from harness.engine import real
+from harness.engine.native_calls import Timed
 from harness.engine.threads import Controlled, current
 from harness.execution.world import ControlledWorld
 from harness.history import Attr
@@ -80,7 +82,10 @@ class _Hang:
 
 
 class _NativeHang:
-    """A call that is parked inside native code. No interrupt reaches it there."""
+    """A call that is parked inside native code. No interrupt reaches it there.
+
+    It ends when its time is over, where it has one, or at rest.
+    """
 
     point = "invoke"
     interruptible = False
@@ -175,8 +180,10 @@ class ControlledGates:
         self._recorder.record("unheld", task, session, attrs={"point": point, "hangs": True})
         return hang.interrupted
 
-    def park(self, task: str | None, session: str, call: Callable[[], object], parked: Parked) -> None:
-        """Make a native call that hangs inside native code, until nobody else can move. Raises what it raised."""
+    def park(
+        self, task: str | None, session: str, call: Callable[[], object], parked: Parked, seconds: float | None
+    ) -> None:
+        """See `harness.observe.gates.Gates`."""
         me = current()
         assert me is not None, "only a controlled thread is parked"
         attrs: dict[str, Attr] = {"point": "invoke", "hangs": True}
@@ -186,9 +193,14 @@ class ControlledGates:
         self._hangs.append(hang)
         me.in_call = True
         try:
-            me.kernel.native(me, lambda: hang.make(call), parked.wait)
+            end = partial(hang.end, interrupted=False)
+            timed = None if seconds is None else Timed(seconds, parked.pass_through, end)
+            self._world.kernel.native(me, lambda: hang.make(call), parked.wait, timed)
         finally:
             me.in_call = False
+        if hang in self._hangs:
+            self._hangs.remove(hang)
+        me.kernel.real_time_mattered |= parked.gave_up
         self._recorder.record("unheld", task, session, attrs=attrs)
         if hang.error is not None:
             try:
@@ -208,6 +220,11 @@ class ControlledGates:
         for hang in [hang for hang in self._hangs if hang.interruptible and hang.session == session]:
             self._hangs.remove(hang)
             hang.end(interrupted=True)
+
+    @property
+    def holds(self) -> bool:
+        """Whether a fault holds a call."""
+        return bool(self._hangs)
 
     def release_at_rest(self) -> bool:
         """When nobody can move: let scripts go on that wait for that, or in vain, else open a gate, else end a hang.

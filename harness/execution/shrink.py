@@ -35,15 +35,18 @@ from harness.schedule import Schedule
 
 __all__ = ["MOST_EXECUTIONS", "Shrunk", "Size", "shrink"]
 
-MOST_EXECUTIONS = 200
+MOST_EXECUTIONS = 300
 """Executions that one failure may take to be shrunk."""
 REST_SOON = 5_000
 """Quiet steps after which a candidate counts as running for ever where the failing execution was long quiet, too.
 
 Its threads take ten times as many before that is said of them; so does what is handed out in the end.
 """
-FEW, MANY = 8, 80
-"""How many executions at most look for the failure without one actor, and with fewer preemptions."""
+FEW, SOME, MANY = 8, 40, 80
+"""How many executions at most look for the failure without one actor, and with fewer preemptions: each way of PCT's,
+and those with the fewest first."""
+FOLLOWED = 2
+"""So many preemptions can be followed by eye: of a failure with more, PCT may well find one with far fewer."""
 _KINDS = ("actor", "submit", "close", "cancel", "overwrite", "recheck", "on-done", "arm", "sleep")
 """What may be left out, in this order: an actor takes its own steps with it."""
 
@@ -149,6 +152,10 @@ class _Shrinker:
 
     def _with_fewer_preemptions(self) -> None:
         """Search among schedules with fewer preemptions than the best has."""
+        if self._size.preemptions > FOLLOWED and any(
+            self._search(Pct(0, depth), self._best.left_out, SOME) for depth in (1, 2, 3)
+        ):
+            return
         if self._size.preemptions:
             self._search(Exhaustive(self._size.preemptions - 1, reduce=False), self._best.left_out, MANY)
 

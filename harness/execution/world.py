@@ -35,7 +35,7 @@ class ControlledWorld:
     @property
     def order(self) -> Callable[[str, object, str | None, str | None, dict[str, Attr]], None] | None:
         """What tells the search of each event's order, None for a strategy that does not ask."""
-        return None if self.kernel.causality is None else self._order
+        return None if self.kernel.pasts is None else self._order
 
     def _order(self, kind: str, task: object, session: str | None, slot: str | None, attrs: dict[str, Attr]) -> None:
         me = current()

@@ -65,6 +65,7 @@ class TargetSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `model` is a file, `builtin:NAME`, or `pkg:PACKAGE==VERSION/path`. An empty `delegate` is the adapter's default.
     `next_model` is what scenarios that switch the model go over to; empty is `builtin:NAME-2` where there is one, else
     the model itself, and then a version is known by its sessions alone, not by its outputs.
+    `watch_process`: while faults strike, another process with a session of its own is asked how it is.
     `python` is an interpreter for `python -m harness.worker`; `command` replaces the whole command.
     """
 
@@ -77,6 +78,7 @@ class TargetSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     python: str = ""
     command: tuple[str, ...] = ()
     next_model: str = ""
+    watch_process: bool = True
 
 
 class _DigestedTarget(msgspec.Struct, frozen=True):
@@ -115,7 +117,8 @@ class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     executions: int = 100
     seconds: float = 0.0
     strategy: str = "portfolio"
-    """`scripted`, `random`, `pct`, `exhaustive`, or `portfolio` (the default order, then pct and random in turn)."""
+    """`scripted`, `random`, `pct`, `exhaustive`, or `portfolio` (the default order, what leaves it
+    once, pct and random in turn)."""
     bound: int = -1
     """PCT: the depth; exhaustive: the most preemptions; -1 leaves it to the strategy."""
     granularity: str = "sync"

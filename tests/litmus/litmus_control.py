@@ -67,7 +67,8 @@ class Control:
     def _once(self, program, strategy, statements, limit):
         reset_names()
         kernel = Kernel(self.carriers, strategy, limit)
-        kernel.causality = Causality() if strategy.tracks_causality else None
+        if strategy.tracks_causality:
+            kernel.track(Causality())
         kernel.at_statements = statements
         results = []
         thread = threading.Thread(target=lambda: results.append(program.run([])))

@@ -21,6 +21,8 @@ class Baton(Protocol):
 
     ident: int
     """The identity of the thread of the operating system that carries the owner."""
+    native_id: int
+    """The system's own number for that thread."""
 
     def pass_on(self) -> None:
         """Let the owner of this baton run."""

@@ -15,7 +15,7 @@ from typing import Any
 from greenlet import getcurrent, greenlet
 
 from harness.engine.carriers.carrier import Baton
-from harness.engine.real import get_ident
+from harness.engine.real import get_ident, get_native_id
 from harness.engine.threads import CONTROLLED, Controlled
 
 __all__ = ["GreenletCarriers"]
@@ -24,7 +24,7 @@ __all__ = ["GreenletCarriers"]
 class _Greenlet:
     """A reusable carrier and the baton of the thread that it carries."""
 
-    __slots__ = ("_body", "_carriers", "_thread", "greenlet", "ident")
+    __slots__ = ("_body", "_carriers", "_thread", "greenlet", "ident", "native_id")
 
     def __init__(self, carriers: GreenletCarriers) -> None:
         self._carriers = carriers
@@ -32,6 +32,7 @@ class _Greenlet:
         self._body: Callable[[Controlled, Baton], None] | None = None
         self.greenlet: Any = greenlet(self._loop, carriers.hub)
         self.ident = carriers.ident
+        self.native_id = carriers.native_id
 
     def assign(self, thread: Controlled, body: Callable[[Controlled, Baton], None]) -> None:
         self._thread = thread
@@ -90,6 +91,7 @@ class GreenletCarriers:
     def __init__(self) -> None:
         self.hub: Any = getcurrent()
         self.ident = get_ident()
+        self.native_id = get_native_id()
         self.chosen: Any = None
         self._idle: list[_Greenlet] = []
         self.control = _Control(self)

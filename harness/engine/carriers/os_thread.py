@@ -25,7 +25,7 @@ __all__ = ["OsThreadCarriers", "pin_this_thread"]
 class _OsThread:
     """A reusable carrier and the baton of the thread that it carries."""
 
-    __slots__ = ("_body", "_idle", "_raw", "_thread", "ident", "pass_on", "take")
+    __slots__ = ("_body", "_idle", "_raw", "_thread", "ident", "native_id", "pass_on", "take")
 
     def __init__(self, idle: list[_OsThread], core: int | None) -> None:
         self._raw = allocate_lock()
@@ -35,7 +35,7 @@ class _OsThread:
         self._body: Callable[[Controlled, Baton], None] | None = None
         self._thread: Controlled | None = None
         self._idle = idle
-        self.ident = 0
+        self.ident = self.native_id = 0
         ready = allocate_lock()
         ready.acquire()
         start_new_thread(self._loop, (core, ready.release))
@@ -49,6 +49,7 @@ class _OsThread:
 
     def _loop(self, core: int | None, ready: Callable[[], None]) -> None:
         self.ident = get_ident()
+        self.native_id = get_native_id()
         if core is not None:
             pin_this_thread(core)
         ready()

@@ -73,9 +73,14 @@ class Reports:
     # -- attributes ---------------------------------------------------------------------------------------------------
 
     def get(self, thing: Any, name: str) -> Any:
-        """`thing.name` is about to be read."""
-        if CONTROLLED:
-            self.report_one(read_attribute, thing, name)
+        """`thing.name` is about to be read: `report_one`, written out for what is reported most."""
+        me = CONTROLLED.get(get_ident()) if CONTROLLED else None
+        if me is not None:
+            kernel = me.kernel
+            if self._decides and kernel.at_statements:
+                kernel.point(me)
+            if kernel.causality is not None:
+                _note(me, read_attribute(thing, name))
         return thing
 
     def get_final(self, thing: Any, name: str) -> Any:

@@ -86,7 +86,8 @@ def install_selector() -> None:
     """Replace the default selector, and the write by which other threads wake a loop."""
     module: Any = selectors
     module.DefaultSelector = ControlledSelector
-    import asyncio.selector_events as events  # noqa: PLC0415 - after the selector it binds is ours
+    import asyncio.events  # noqa: PLC0415 - after the selector it binds is ours
+    import asyncio.selector_events as events  # noqa: PLC0415 - as above
 
     loop: Any = events.BaseSelectorEventLoop
     loop.time = _loop_time
@@ -101,3 +102,4 @@ def install_selector() -> None:
             self._selector.wake(me)
 
     loop._write_to_self = write_to_self  # noqa: SLF001 - as above
+    asyncio.events.new_event_loop().close()  # the first one takes a lock more, to make what makes loops

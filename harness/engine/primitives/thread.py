@@ -8,7 +8,7 @@ import threading  # noqa: TID251 - the engine replaces its bottom
 from typing import Any
 
 from harness.engine.primitives.simple_queue import SimpleQueue
-from harness.engine.real import get_ident, get_native_id
+from harness.engine.real import get_ident
 from harness.engine.real import start_new_thread as _real_start_new_thread
 from harness.engine.scheduler import Scheduler
 from harness.engine.threads import CONTROLLED, Controlled, State, current
@@ -54,7 +54,7 @@ def start_controlled(
     thread._started._flag = True  # noqa: SLF001 - Event.set would take a lock that nobody can contend
     controlled = kernel.spawn(name, lambda: _run(thread), role=role, daemon=thread.daemon, thread=thread, parent=parent)
     thread.__dict__["_racegate"] = controlled
-    _identify(thread, FIRST_IDENTITY + controlled.number)
+    _identify(thread, FIRST_IDENTITY + controlled.number, controlled.baton.native_id)
     if parent is not None:
         kernel.touch(parent, thread)
         kernel.sync.release(parent, thread)
@@ -68,10 +68,10 @@ def identity() -> int:
     return get_ident() if me is None else FIRST_IDENTITY + me.number
 
 
-def _identify(thread: Any, ident: int) -> None:
+def _identify(thread: Any, ident: int, native_id: int) -> None:
     """What a real thread has done itself by the time its `start` returns."""
     thread._ident = ident  # noqa: SLF001 - what Thread._set_ident does
-    thread._native_id = get_native_id()  # noqa: SLF001 - what Thread._set_native_id does
+    thread._native_id = native_id  # noqa: SLF001 - what Thread._set_native_id does
     _Module._active[ident] = thread  # noqa: SLF001 - current_thread() and enumerate() look here
 
 

@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
-from harness.engine.strategies.scripted import default_choice, position, preempts
+from harness.engine.strategies.scripted import default_choice, numbered, position, preempts
 from harness.engine.threads import Controlled, State
 
 __all__ = ["Exhaustive"]
@@ -91,7 +91,11 @@ class Exhaustive:
         here = position(by, ready, timer)
         if self._wanted:
             wanted = self._wanted.pop(here, None)
-            return default_choice(by, ready, timer) if wanted is None else _numbered(wanted, ready, timer)
+            if wanted is None:
+                return default_choice(by, ready, timer)
+            chosen = numbered(wanted, ready, timer)
+            assert chosen is not None, "the choice was recorded in an execution that was the same so far"
+            return chosen
         chosen = default_choice(by, ready, timer)
         if self.tracks_causality:
             signature = _signature(by, chosen)
@@ -133,12 +137,3 @@ def _signature(by: Controlled | None, any_thread: Controlled) -> int:
     causality = any_thread.kernel.causality
     assert causality is not None, "a strategy that tracks causality gets it"
     return causality.signature(by if by is not None and by.state is State.READY else None)
-
-
-def _numbered(number: int, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled:
-    for candidate in ready:
-        if candidate.number == number:
-            return candidate
-    assert timer is not None, "the prefix was recorded in an execution that was the same so far"
-    assert timer.number == number, "the prefix was recorded in an execution that was the same so far"
-    return timer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from harness.engine.strategies.deviations import Deviations
 from harness.engine.strategies.exhaustive import Exhaustive
 from harness.engine.strategies.pct import Pct
 from harness.engine.strategies.random_walk import RandomWalk
@@ -13,37 +14,41 @@ from harness.engine.strategies.strategy import Choose, Search
 __all__ = ["Portfolio", "make_strategy"]
 
 
+EVERY = 5
+"""One execution in so many is a deviation, while there are some left."""
+
+
 class Portfolio:
-    """The default order once, then PCT at depth 2 and 3, and a random walk, in turn."""
+    """The default order, then PCT at depth 2 and 3 and a random walk in turn, and among them what leaves it once."""
 
     name = "portfolio"
     bound = -1
     tracks_causality = False
 
     def __init__(self, seed: int) -> None:
-        self._first: Search = Scripted()
+        self._deviations = Deviations(seed)
         self._turns: tuple[Search, ...] = (Pct(seed, 2), RandomWalk(seed), Pct(seed + 1, 3))
-        self._now: Search = self._first
+        self.choose: Choose = self._deviations.choose
         self.common = True
 
     def begin(self, execution: int) -> bool:
         """Pick whose turn it is."""
-        self._now = self._first if execution == 0 else self._turns[execution % len(self._turns)]
-        return self._now.begin(execution)
-
-    @property
-    def choose(self) -> Choose:
-        """The `choose` of the one whose turn it is."""
-        return self._now.choose
+        if not execution % EVERY and self._deviations.begin(execution // EVERY):
+            self.choose = self._deviations.choose
+            return True
+        strategy = self._turns[execution % len(self._turns)]
+        self.choose = strategy.choose
+        return strategy.begin(execution)
 
     def end(self, points: int) -> None:
         """Tell all of them: the length of executions is the same knowledge for each."""
+        self._deviations.end()
         for strategy in self._turns:
             strategy.end(points)
         self.common = False
 
     def start_over(self) -> None:
-        """Nothing was remembered."""
+        """Nothing was remembered that is not true any more."""
 
 
 def make_strategy(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from harness.engine.threads import Controlled, State
 from harness.schedule import KERNEL
 
-__all__ = ["Scripted", "default_choice", "position", "preempts"]
+__all__ = ["Scripted", "default_choice", "numbered", "position", "preempts"]
 
 
 def default_choice(by: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled:
@@ -38,6 +38,14 @@ def position(by: Controlled | None, ready: Sequence[Controlled], timer: Controll
     candidate = ready[0] if ready else timer
     assert candidate is not None, "a decision needs a candidate"
     return KERNEL, candidate.kernel.rounds
+
+
+def numbered(number: int, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled | None:
+    """Find the candidate of this number; None where it cannot be chosen."""
+    for candidate in ready:
+        if candidate.number == number:
+            return candidate
+    return timer if timer is not None and timer.number == number else None
 
 
 class Scripted:

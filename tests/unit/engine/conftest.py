@@ -62,7 +62,8 @@ class Bench:
             return None
         reset_names()
         kernel = Kernel(self.carriers, strategy, limit)
-        kernel.causality = Causality() if strategy.tracks_causality else None
+        if strategy.tracks_causality:
+            kernel.track(Causality())
         results: list[Any] = []
         trace: list[Any] = []
         thread = threading.Thread(target=lambda: results.append(program(trace)))

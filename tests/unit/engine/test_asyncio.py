@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -61,3 +64,34 @@ def test_outside_of_an_execution_a_loop_is_as_ever():
         return await asyncio.to_thread(lambda: "real")
 
     assert asyncio.run(main()) == "real"
+
+
+FIRST_LOOPS = """
+import asyncio, sys
+sys.path[:0] = [{here!r}]
+from conftest import Bench
+
+def program(_):
+    loop = asyncio.new_event_loop()
+    try:
+        return loop.run_until_complete(asyncio.sleep(0, "done"))
+    finally:
+        loop.close()
+
+bench = Bench()
+from harness.engine.strategies.scripted import Scripted
+print(*(bench.once(program, Scripted(), 0).kernel.steps for _ in range(2)))
+"""
+
+
+def test_the_first_loop_of_a_process_takes_as_many_steps_as_the_next():
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_LOOPS.format(here=str(Path(__file__).parent))],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).parents[3],
+    )
+    assert done.returncode == 0, done.stderr
+    first, second = done.stdout.split()
+    assert first == second
