@@ -78,7 +78,8 @@ class Finding(msgspec.Struct, frozen=True):
     """Something a person should know that is not a violation.
 
     `kind` is one of hidden-state, indistinguishable, nondeterminism, uncontrolled, budget, shared-session, thread-left,
-    thread-died, gate-opened, checker-crashed, unattributed, native-library, native-left, native-missed.
+    thread-died, gate-opened, checker-crashed, unattributed, native-library, native-left, native-missed, unwatched,
+    neighbour-unsure, fault-missed.
     """
 
     kind: str
@@ -156,6 +157,7 @@ class CellResult(msgspec.Struct, frozen=True):
     """One scenario on one target and one service. Digests are sha256 in hex.
 
     `next_model_digest` is that of the model that was switched to, where its outputs tell the versions apart.
+    `process_looks` is how often another process on the device was asked how it is.
     """
 
     scenario: str
@@ -177,6 +179,7 @@ class CellResult(msgspec.Struct, frozen=True):
     failures: tuple[Failure, ...] = ()
     findings: tuple[Finding, ...] = ()
     next_model_digest: str = ""
+    process_looks: int = 0
 
 
 class Control(msgspec.Struct, frozen=True):

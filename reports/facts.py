@@ -184,11 +184,19 @@ def _knows_versions_by_sessions(cell: CellResult) -> bool:
     return cell.verdict is Verdict.PASS and "model_switch" in cell.requires and not cell.next_model_digest
 
 
+def _nobody_else_watched(run: RunRecord, cell: CellResult) -> bool:
+    """Whether faults struck there and other processes may have been harmed. numpy has no device to share."""
+    struck = any(fault.injected for fault in cell.faults)
+    return struck and cell.verdict is Verdict.PASS and not cell.process_looks and run.runtime.name != "numpy"
+
+
 def _coverage_caveats(run: RunRecord) -> Iterator[str]:
     if skipped := [cell.scenario for cell in run.cells if cell.verdict is Verdict.NOT_APPLICABLE]:
         yield f"NOT APPLICABLE, so not shown: {', '.join(skipped)}."
     if blind := [cell.scenario for cell in run.cells if _knows_versions_by_sessions(cell)]:
         yield f"ONE MODEL under every version's name, so that outputs do not tell versions apart: {', '.join(blind)}."
+    if alone := [cell.scenario for cell in run.cells if _nobody_else_watched(run, cell)]:
+        yield f"NO OTHER PROCESS on the device was watched while faults struck: {', '.join(alone)}."
     if run.mode == "controlled" and not any(cell.native == "held" and cell.executions for cell in run.cells):
         yield "Native calls ran one at a time: races inside the runtime's own code were not looked for."
     if alone := [cell.scenario for cell in run.cells if cell.oracle == "alone"]:

@@ -7,10 +7,14 @@ import shutil
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from time import monotonic, sleep  # noqa: TID251 - other processes are waited for in real time
 
 __all__ = ["HeldFolder", "hold", "new_held_folder", "remove_left_over"]
 
 _UNLOCKED = -1
+LET_GO_S = 1.0
+"""How long a process that was killed may take to let go, on a machine that has much else to do."""
+LOOK_S = 0.02
 
 
 class HeldFolder:
@@ -55,15 +59,17 @@ def new_held_folder(parent: Path, prefix: str) -> HeldFolder:
         os.close(descriptor)  # between its making and its locking somebody took it for left behind
 
 
-def hold(path: Path) -> HeldFolder | None:
-    """Hold a folder that is there. None where a living process holds it, where it has gone or nobody can tell."""
+def hold(path: Path, seconds: float = LET_GO_S) -> HeldFolder | None:
+    """Hold a folder that is there. None where a living process holds it, where it has gone or nobody can tell.
+
+    Waits so long for a process that was killed: it lets go when it has come to its end, and when the child that it was
+    just starting has: until that runs a program of its own, it has everything open that its parent had.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     except OSError:
         return None
-    try:
-        _lock(descriptor, wait=False)
-    except OSError:
+    if not _locked(descriptor, monotonic() + seconds):
         os.close(descriptor)
         return None
     if path.exists():
@@ -81,6 +87,21 @@ def remove_left_over(parent: Path, pattern: str) -> int:
             held.remove()
             removed += 1
     return removed
+
+
+def _locked(descriptor: int, deadline: float) -> bool:
+    """Lock an open folder by then, if that can be."""
+    while True:
+        try:
+            _lock(descriptor, wait=False)
+        except BlockingIOError:
+            if monotonic() > deadline:
+                return False
+            sleep(LOOK_S)
+        except OSError:
+            return False  # there are no locks here
+        else:
+            return True
 
 
 def _lock(descriptor: int, *, wait: bool) -> None:

@@ -215,6 +215,7 @@ def _scenario(cell: CellResult) -> schema.ScenarioEntry:
         executions=cell.executions,
         exploration=_exploration(cell),
         faults=tuple(schema.Fault(kind=fault.kind, injected=fault.injected) for fault in cell.faults),
+        process_looks=cell.process_looks or UNSET,
         invariants=tuple(
             schema.Invariant(
                 id=tally.id, checked=tally.checked, violated=tally.violated, unknown=tally.unknown or UNSET

@@ -136,9 +136,16 @@ def _text(event: Event) -> str:
         "held": f"held at {attrs.get('point')}",
         "output-rechecked": "output unchanged" if attrs.get("same") else "output CHANGED",
         "pending": "still pending",
+        "process-look": f"another process: {_worst(attrs)}",
         "stuck": "spins" if attrs.get("waits_for") == "spinning" else "stuck",
     }.get(event.kind, event.kind)
     return " ".join(part for part in (event.task, event.session, what) if part)
+
+
+def _worst(look: Mapping[str, object]) -> object:
+    """What it says that is not what it should, of a request in flight or a new one."""
+    in_flight = look.get("in_flight") or "match"
+    return look.get("fresh") if in_flight == "match" else in_flight
 
 
 def _begin(event: Event) -> str:

@@ -216,7 +216,11 @@ class ViolationEntry(Part, frozen=True, kw_only=True):
 
 
 class ScenarioEntry(Part, frozen=True, kw_only=True):
-    """One scenario of the suite, on one model; `next_model` is what it switched to, if outputs tell the two apart."""
+    """One scenario of the suite, on one model; `next_model` is what it switched to, if outputs tell the two apart.
+
+    `process_looks` is how often another process on the device was asked how it is once a fault had struck; left out
+    where none was watched.
+    """
 
     id: Name
     digest: Sha256
@@ -229,6 +233,7 @@ class ScenarioEntry(Part, frozen=True, kw_only=True):
     executions: Count
     exploration: Exploration | UnsetType = UNSET
     faults: tuple[Fault, ...]
+    process_looks: Count | UnsetType = UNSET
     invariants: tuple[Invariant, ...]
     violations: tuple[ViolationEntry, ...]
 

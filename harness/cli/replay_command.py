@@ -20,10 +20,11 @@ from harness.suite.select import is_file_reference
 from harness.supervisor.blank import reason_of
 from harness.supervisor.cell_file import CellFile
 from harness.supervisor.death import Death
+from harness.supervisor.neighbour import NeighbourProcess, is_watched
 from harness.supervisor.process import Worker, WorkerStartError
 from harness.supervisor.staff import Refusal, Staff, send_model
 from harness.supervisor.switch import StopSwitch
-from harness.worker.protocol import ReplayParams
+from harness.worker.protocol import DescribeParams, Description, ErrorReport, ReplayParams
 from reports.failure_text import failure_text
 
 if TYPE_CHECKING:
@@ -165,10 +166,29 @@ def _replay(
                 refusal = None if each is None else send_model(worker, each)
                 if refusal is not None:
                     return refusal
-            params = ReplayParams(found.cell, found.expectations, schedule, args.times)
-            return worker.ask("replay", params, ReplayReport)
+            return _ask(worker, NeighbourProcess(staff, model), found, schedule, args.times)
     except WorkerStartError as error:
         raise UsageError(str(error)) from error
+
+
+def _ask(
+    worker: Worker, neighbour: NeighbourProcess, found: CellFile, schedule: Schedule, times: int
+) -> ReplayReport | Refusal:
+    """Replay, beside another process where one was watched: what it says is part of the history."""
+    described = worker.ask("describe", DescribeParams(found.cell.service, (found.cell.scenario,)), Description)
+    if not isinstance(described, Description):
+        return described
+    try:
+        problem = neighbour.ready(found.expectations) if is_watched(found.cell, described.scenarios[0]) else None
+        watched = problem == ""
+        params = ReplayParams(found.cell, found.expectations, schedule, times, watched)
+        answer = worker.ask("replay", params, ReplayReport, on_look=neighbour.look if watched else None)
+    finally:
+        neighbour.close()
+    if problem and isinstance(answer, ReplayReport) and answer.failure is None:
+        text = f"nothing is violated, but no other process on the device could be watched: {problem}"
+        return ErrorReport("target", "Unwatched", text)
+    return answer
 
 
 def _tell(answer: ReplayReport | Refusal, times: int) -> int:

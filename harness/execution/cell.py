@@ -22,7 +22,7 @@ from harness.execution.arming import arming_of
 from harness.execution.controlled import Execution, Laboratory
 from harness.execution.decisions import first_difference
 from harness.execution.display import failure_of
-from harness.execution.native_path import HANG, NativePath, NoNativePathError, native_faults
+from harness.execution.native_path import NativePath, NoNativePathError, held_by, native_faults
 from harness.execution.services import Factory, load_factory
 from harness.execution.share import MOST_FAILURES, ShareReport, distinct_findings, merge, most_telling
 from harness.execution.shrink import shrink
@@ -31,6 +31,7 @@ from harness.invariants.catalogue import check_all
 from harness.invariants.index import Index
 from harness.invariants.one_task_per_session import shared_sessions
 from harness.models.registry import load_adapter
+from harness.observe.neighbour import Neighbour
 from harness.oracle.expectations import Expectations
 from harness.oracle.inputs import is_dynamic
 from harness.scenario import Scenario
@@ -59,6 +60,7 @@ class CellRun:
         model: ModelFile,
         expectations: Expectations,
         next_model: ModelFile | None = None,
+        neighbour: Neighbour | None = None,
     ) -> None:
         if not installed():
             message = (
@@ -84,7 +86,7 @@ class CellRun:
             message = "statement granularity was asked for, but the service's module is not instrumented"
             raise RuntimeError(message)
         inside = native_faults((*scenario.arms, *(spec.name for spec in cell.faults)))
-        self.is_held = scenario.native == "held" or HANG in inside
+        self.is_held = scenario.native == "held" or held_by(inside)
         self.not_applicable = self._cannot_hold(contract, grain) if scenario.endless else ""
         native = self._native_path(adapter, model, expectations) if inside else None
         tasks = CellTasks(contract, expectations, endless=scenario.endless and not self.not_applicable)
@@ -101,6 +103,7 @@ class CellRun:
             faults=tuple(arming_of(spec) for spec in cell.faults),
             native=native,
             next_model=next_model,
+            neighbour=neighbour,
         )
         self.expectations = expectations
 
@@ -147,12 +150,14 @@ def run_cell(
     expectations: Expectations,
     progress: Callable[[int], None],
     next_model: ModelFile | None = None,
+    neighbour: Neighbour | None = None,
 ) -> CellResult:
     """Explore the cell within its budget. `progress` hears the number before each execution and each replay of it.
 
-    `next_model` is what a switch goes over to, the one of `expectations.next_digest`.
+    `next_model` is what a switch goes over to, the one of `expectations.next_digest`. The `neighbour` process is asked
+    how it is once a fault has struck.
     """
-    return merge([run_share(cell, scenario, model, expectations, progress, next_model=next_model)])
+    return merge([run_share(cell, scenario, model, expectations, progress, WHOLE, next_model, neighbour)])
 
 
 def run_share(
@@ -163,9 +168,10 @@ def run_share(
     progress: Callable[[int], None],
     share: Share = WHOLE,
     next_model: ModelFile | None = None,
+    neighbour: Neighbour | None = None,
 ) -> ShareReport:
     """Explore one share of the cell: of its executions those that are the share's, at most so many seconds."""
-    run = CellRun(cell, scenario, model, expectations, next_model)
+    run = CellRun(cell, scenario, model, expectations, next_model, neighbour)
     run.laboratory.releases_decide = share.of > 1  # shares must agree on it, and one may learn of it late
     try:
         return _explore(run, progress, share)
@@ -196,7 +202,7 @@ def _explore(run: CellRun, progress: Callable[[int], None], share: Share) -> Sha
         if run.laboratory.releases_decide and not knew:
             strategy.start_over()
         tally.add(number, execution, common=common, counts=share.counts(number))
-        if not execution.clean:
+        if not execution.clean or execution.harmed:
             break
     tally.repeat_first()
     return tally.report()
@@ -247,6 +253,7 @@ class _Tally:
         self._executions = 0
         self._points = 0
         self._in_native = 0
+        self._looks = 0
         self._ran = 0
         self._common = sha256()
         self._first: Execution | None = None
@@ -261,7 +268,7 @@ class _Tally:
 
         The histories of the common ones, which every share runs, must be the same everywhere.
         """
-        self._clean = execution.clean
+        self._clean = execution.clean and not execution.harmed
         if common:
             course = f"{execution.choices} {execution.points} {execution.history.digest()}\n"
             self._common.update(course.encode())
@@ -276,6 +283,7 @@ class _Tally:
     def _judge(self, number: int, execution: Execution) -> None:
         self._executions += 1
         self._points += execution.points
+        self._looks += sum(event.kind == "process-look" for event in execution.history.events)
         self._in_native += sum(event.kind == "in-native" for event in execution.history.events)
         self._injected.update(execution.injected)
         self._find(*execution.findings)
@@ -305,7 +313,9 @@ class _Tally:
         if again.history.digest() != execution.history.digest():
             self._find(Finding("nondeterminism", first_difference(execution.decided, again.decided)))
             return
-        smallest = shrink(run.laboratory, run.schedule(execution), execution, invariant).execution
+        # What is done to another process may last, so that whatever is tried after it would seem to do it as well.
+        shrinks = not (execution.harmed or again.harmed)
+        smallest = shrink(run.laboratory, run.schedule(execution), execution, invariant).execution if shrinks else again
         violations = [
             violation for judgement in check_all(smallest.history).values() for violation in judgement.violations
         ]
@@ -381,6 +391,7 @@ class _Tally:
             ),
             failures=tuple(self._failures),
             findings=self._findings,
+            process_looks=self._looks,
         )
 
 

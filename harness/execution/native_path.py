@@ -18,9 +18,8 @@ from harness.oracle.reference import answer_of
 from harness.suite.plan import TargetSpec
 from harness.verdict import Finding
 
-__all__ = ["HANG", "NativePath", "NoNativePathError", "native_faults"]
+__all__ = ["NativePath", "NoNativePathError", "held_by", "native_faults"]
 
-HANG = "native-hang"
 _MOST_TENSORS = 8
 """How many places in an ONNX graph are tried before it is given up."""
 _LEFT = "native-left"
@@ -33,6 +32,11 @@ class NoNativePathError(Exception):
 def native_faults(names: Iterable[str]) -> tuple[str, ...]:
     """Those of the faults that strike inside native code."""
     return tuple(name for name in names if name in FAMILIES and FAMILIES[name].native is not None)
+
+
+def held_by(names: Iterable[str]) -> bool:
+    """Whether one of the faults holds calls inside native code."""
+    return any(fault.native is not None and fault.native.kind == "hang" for fault in map(FAMILIES.__getitem__, names))
 
 
 class NativePath:
@@ -88,7 +92,7 @@ class NativePath:
             gc.collect()  # what is only waiting for that is no leak
         live, counters = strikes.live, strikes.counters()
         strikes.end()
-        found = [Finding("native-missed", f"{kind} never reached native code") for kind in sorted(set(strikes.missed))]
+        found = [Finding("native-missed", f"{name} never reached native code") for name in sorted(set(strikes.missed))]
         if live:
             found.append(Finding(_LEFT, f"{live} native instance(s) are alive after every session was closed"))
         if counters.destroyed_in_use:

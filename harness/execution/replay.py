@@ -13,13 +13,18 @@ from harness.execution.cell import CellRun
 from harness.execution.controlled import Execution
 from harness.execution.display import failure_of
 from harness.invariants.catalogue import check_all
+from harness.observe.neighbour import Neighbour
 from harness.oracle.expectations import Expectations
 from harness.scenario import Scenario
 from harness.schedule import Schedule
 from harness.suite.plan import Cell
 from harness.verdict import Failure
 
-__all__ = ["ReplayReport", "replay"]
+__all__ = ["CannotReplayError", "ReplayReport", "replay"]
+
+
+class CannotReplayError(Exception):
+    """What struck in the cell cannot strike here: nothing would be shown. The text says why, in one line."""
 
 
 class ReplayReport(msgspec.Struct, frozen=True):
@@ -39,12 +44,17 @@ def replay(
     times: int,
     progress: Callable[[int], None],
     next_model: ModelFile | None = None,
+    neighbour: Neighbour | None = None,
 ) -> ReplayReport:
     """Replay a schedule `times` times, once at least. A stale one is followed as far as it goes, and is named so.
 
-    `progress` hears the number of each replay before it begins, and of the last before it is shown.
+    `progress` hears the number of each replay before it begins, and of the last before it is shown. Raises
+    CannotReplayError.
     """
-    run = CellRun(cell, scenario, model, expectations, next_model)
+    run = CellRun(cell, scenario, model, expectations, next_model, neighbour)
+    if run.not_applicable:
+        run.laboratory.close()
+        raise CannotReplayError(run.not_applicable)
     run.laboratory.releases_decide = True
     strategy = Replay(schedule)
     digests: list[str] = []

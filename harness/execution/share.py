@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 DECIDES_NOTHING = frozenset(
-    {"shared-session", "thread-left", "gate-opened", "unattributed", "thread-died", "native-library"}
+    {"shared-session", "thread-left", "gate-opened", "unattributed", "thread-died", "native-library", "unwatched"}
 )
 """Findings that a person should read and that leave the verdict alone."""
 MOST_FAILURES = 8
@@ -82,6 +82,7 @@ def _summed(reports: Sequence[ShareReport]) -> CellResult:
         invariants=_invariants(each),
         failures=_failures(reports),
         findings=distinct_findings(findings),
+        process_looks=sum(sums.process_looks for sums in each),
     )
 
 
@@ -130,14 +131,14 @@ def distinct_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 def _doubts(sums: CellResult, reports: Sequence[ShareReport]) -> Iterator[str]:
     """Every reason for which executions without a confirmed violation do not make a PASS."""
-    yield from (finding.message for finding in sums.findings if finding.kind not in DECIDES_NOTHING)
+    injected = {tally.kind for tally in sums.faults}
+    yield from (finding.message for finding in sums.findings if _is_doubt(finding, injected))
     yield from (f"{tally.id} was violated, but no replay confirmed it" for tally in sums.invariants if tally.violated)
     if sums.native == "held" and not sum(report.in_native for report in reports):
         yield "no run was held inside native code"
     blind = next((report.blind for report in reports if report.blind), "")
     if blind and "own-output" in sums.exercises:
         yield blind
-    injected = {tally.kind for tally in sums.faults}
     yield from (f"the fault {name} never struck" for name in reports[0].armed if name not in injected)
     tallies = {tally.id: tally for tally in sums.invariants}
     for invariant in sums.exercises:
@@ -146,6 +147,13 @@ def _doubts(sums: CellResult, reports: Sequence[ShareReport]) -> Iterator[str]:
     for tally in sums.invariants:
         if tally.unknown and (tally.id in sums.exercises or tally.unknown.startswith("checker crashed")):
             yield f"{tally.id}: {tally.unknown}"
+
+
+def _is_doubt(finding: Finding, injected: Collection[str]) -> bool:
+    """A fault that struck in another execution was there to be seen; one that never did shows nothing."""
+    if finding.kind == "fault-missed":
+        return finding.message.partition(" ")[0] not in injected
+    return finding.kind not in DECIDES_NOTHING
 
 
 def most_telling(invariant: str) -> tuple[bool, str]:

@@ -66,11 +66,13 @@ def nothing(hit: Hit) -> None:
 class NativeStrike:
     """What is armed in the native fault library just before the call, at the next arrival at that point.
 
-    `bind-threads` is no strike: whatever is opened from then on runs on the thread that opened it, or fails.
+    `bind-threads` is no strike: whatever is opened from then on runs on the thread that opened it, or fails. `seconds`
+    of virtual time are how long a hang lasts; None: until nobody else can move.
     """
 
     kind: Kind | Literal["bind-threads"]
     at: Point
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +83,8 @@ class Fault:
     `alter` runs just after a fetch, and gives what the runtime is to have returned. `spares_fallback` leaves the
     fallback path alone. `needs_previous`: a session's first run cannot be struck. `native` strikes inside the native
     call, and only on sessions that were opened through the native fault library. `around` is what the native call runs
-    in. `kills`: the process dies of it, and the cell with it.
+    in; a call that comes through it was not struck, and `comes_through` says why in one line, after the fault's name.
+    `kills`: the process dies of it, and the cell with it.
     """
 
     name: str
@@ -95,4 +98,5 @@ class Fault:
     needs_previous: bool = False
     native: NativeStrike | None = None
     around: Callable[[], AbstractContextManager[None]] = nullcontext
+    comes_through: str = ""
     kills: bool = False

@@ -146,13 +146,21 @@ class _Armed:
 class FaultPlan:
     """Touched by the thread that holds the token alone.
 
-    `interfered`: a fault has struck that the scenario does not know of.
+    `interfered`: a fault has struck that the scenario does not know of. `missed` are faults whose call came through
+    unharmed.
     """
 
     def __init__(self) -> None:
         self._armed: list[_Armed] = []
         self.injected: Counter[str] = Counter()
         self.interfered = False
+        self.missed: set[str] = set()
+
+    def came_through(self, fault: Fault) -> None:
+        """Take back a strike: the call went on as if nothing were there, and nothing is shown by that."""
+        self.injected[fault.name] -= 1
+        self.injected += Counter()  # drops what is at zero
+        self.missed.add(fault.name)
 
     @property
     def armed(self) -> bool:

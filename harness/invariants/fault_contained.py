@@ -8,6 +8,8 @@ A harmed neighbour is one that fails, is cancelled unasked, gets what is not its
 nothing but the fault explains that. What explains it: a failed step of its own run, a run budget, a session that did
 not open or close, a close of the service under way, a cancel, a fault of scope `device` or `process`; and for a task
 that never ran, a second of virtual time: the service may give up what waits so long.
+
+Another process is a neighbour too, whatever the scope: see `fault_contained_elsewhere`.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from harness.history import Event
+from harness.invariants.fault_contained_elsewhere import judge_elsewhere
 from harness.invariants.index import INJECTED, Index, Run, Task
 from harness.invariants.judgement import NOT_OCCURRED, Invariant, Judgement
 from harness.verdict import Violation
@@ -32,14 +35,26 @@ MOST_TRIES = 100
 
 
 def check(index: Index) -> Judgement:
-    """Premise: a fault struck, and a task that none struck ended afterwards, or never did."""
+    """Premise: a fault struck, and a task that none struck, or where all tasks may be harmed a process, was seen."""
     faults = [event for event in index.of("fault-injected") if "scope" in event.attrs]
     if not faults:
         return NOT_OCCURRED
+    within, elsewhere = _within(index, faults), judge_elsewhere(index, faults, _ID)
+    beyond = any(event.attrs["scope"] not in _JUDGED for event in faults)
+    return Judgement(
+        # Looks at a process do not stand in for tasks that a scenario meant to have beside the one that is struck.
+        within.checked + (elsewhere.checked if beyond or within.checked else len(elsewhere.violations)),
+        within.violations + elsewhere.violations,
+        within.unknown or elsewhere.unknown,
+    )
+
+
+def _within(index: Index, faults: list[Event]) -> Judgement:
+    """Judge the other tasks."""
     if any(event.task is None and event.attrs["point"] in _STEPS and not event.attrs.get("again") for event in faults):
         return Judgement(0, (), "a fault struck a run on an input that nobody submitted: whose it was is not known")
     if any(event.attrs["scope"] not in _JUDGED for event in faults):
-        return NOT_OCCURRED  # everything may be harmed
+        return NOT_OCCURRED  # everything in the process may be harmed
     scene = _Scene(index, faults)
     neighbours = [task for task in index.tasks.values() if scene.is_neighbour(task)]
     violations = [violation for task in neighbours if (violation := scene.harmed(task))]

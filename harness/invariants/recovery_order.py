@@ -38,6 +38,7 @@ def _seen(index: Index) -> Iterator[list[Violation]]:
     found = [_interrupt(index, session, event) for session, event in _interrupts(index)]
     for session in index.sessions.values():
         found.extend(_watchdog(index, session, run) for run in session.runs)
+        found.extend(_in_vain(index, session, run) for run in session.runs)
     yield from (each for each in found if each is not None)
     if index.service("lifecycle"):
         yield from (_afterwards(index, lost) for lost in lost_sessions(index))
@@ -63,9 +64,13 @@ def _interrupt(index: Index, session: Session, event: Event) -> list[Violation] 
 
 
 def _may_be_given_up(index: Index, task: Task, now: Event) -> bool:
-    cancelled = any(call.begin.seq < now.seq for call in (*task.cancels, *index.closes))
-    expired = task.due is not None and task.due[0] <= now.at_ns
-    return cancelled or expired or _budget_may_be_over(index, task, now)
+    closing = any(call.begin.seq < now.seq for call in index.closes)
+    return closing or _is_unwanted(task, now) or _budget_may_be_over(index, task, now)
+
+
+def _is_unwanted(task: Task, now: Event) -> bool:
+    cancelled = any(call.begin.seq < now.seq for call in task.cancels)
+    return cancelled or (task.due is not None and task.due[0] <= now.at_ns)
 
 
 def _budget_may_be_over(index: Index, task: Task, now: Event) -> bool:
@@ -105,6 +110,28 @@ def _not_asked(index: Index, session: Session, run: Run, task: Task, late: Event
         message = f"the run of {task.id} takes too long, and the runtime was never asked to end the call"
     if late.kind != "deliver" or task.outcome == "FAILED":
         yield Violation(_ID, message, (run.first.seq, late.seq))
+
+
+def _in_vain(index: Index, session: Session, run: Run) -> list[Violation] | None:
+    """A runtime that was asked before the call was bound has forgotten it. None where that did not happen.
+
+    Judged when everybody has come to rest and the call goes on: nobody will ask again.
+    """
+    bound, task = run.bind_end, index.tasks.get(run.first.task or "")
+    if bound is None or task is None or task.key is not None or index.service("run_budget_ms") is not None:
+        return None  # with a budget there is somebody who looks at the run once more
+    rest = next((each for each in index.rests if bound.seq < each.seq < run.over), None)
+    if rest is None:
+        return None
+    since = max((other.over for other in session.runs if other.over < run.first.seq), default=0)
+    asked = [each for each in index.of("interrupt") if each.session == session.name and since < each.seq < rest.seq]
+    meant = [each for each in asked if _is_unwanted(task, each)]
+    if not meant:
+        return None
+    if any(each.seq > bound.seq for each in asked):
+        return []
+    message = f"the runtime was asked to end the run of {task.id} before that was bound, and has forgotten it"
+    return [Violation(_ID, message, (meant[0].seq, bound.seq, rest.seq))]
 
 
 def _afterwards(index: Index, lost: Lost) -> list[Violation]:

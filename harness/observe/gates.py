@@ -20,8 +20,13 @@ class Gates(Protocol):
         """Return when the session was interrupted (True), or when nobody else can move (False)."""
         ...
 
-    def park(self, task: str | None, session: str, call: Callable[[], object], parked: Parked) -> None:
-        """Make a native call that hangs inside native code, until nobody else can move. Raises what it raised."""
+    def park(
+        self, task: str | None, session: str, call: Callable[[], object], parked: Parked, seconds: float | None
+    ) -> None:
+        """Make a native call that hangs inside native code. Raises what it raised.
+
+        For so many virtual `seconds`, in which its return may be chosen at any moment, or until nobody else can move.
+        """
 
     def interrupted(self, session: str) -> None:
         """End what hangs on this session and can be interrupted."""

@@ -28,6 +28,10 @@ class SeamHit:
         self._seam = seam
         self.session = session
         self._point = point
+        self.fault = ""
+        """What holds the call inside native code, by name."""
+        self.held_seconds: float | None = None
+        """How long native code is to hold the call, in virtual time; None: until nobody else can move."""
 
     def sleep(self, seconds: float) -> None:
         """Let virtual time pass."""

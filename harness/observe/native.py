@@ -11,7 +11,6 @@ from harness.history import Attr
 
 __all__ = ["NativeStrikes", "Parked"]
 
-SLOW_SECONDS = 0.02
 HANG_SECONDS = 60.0
 """Real time after which a held call gives up: only a defect of ours lets it come to that."""
 LOOK_SECONDS = 0.02
@@ -30,7 +29,7 @@ class NativeStrikes:
         library.reset()
         self._live_before = _live(library.counters())
         self.missed: list[str] = []
-        """The kinds of those that never reached native code, though nobody had interrupted the call before."""
+        """The faults that never reached native code, though nobody had interrupted the call before."""
         self.struck = True
         """Whether the last strike reached native code; of a hang, `Parked.entered` says it."""
         self.threads_bound = False
@@ -72,7 +71,7 @@ class NativeStrikes:
         library.arm(
             native.kind,
             point=self._point(native.at),
-            seconds=HANG_SECONDS if native.kind == "hang" else SLOW_SECONDS,
+            seconds=HANG_SECONDS,
             instance=instance if native.at == "invoke" else None,
         )
         try:
@@ -125,6 +124,12 @@ class Parked:
     def let_go(self) -> None:
         """Open the gate for this instance's calls."""
         self._library.let_go(self._instance)
+
+    def pass_through(self) -> None:
+        """Wait until the call is at the gate, and let it go at once."""
+        self.wait()
+        if self.entered:
+            self.let_go()
 
     @property
     def gave_up(self) -> bool:

@@ -129,27 +129,39 @@ class Seam:
         attrs: dict[str, Attr] = {"fault": fault.name, "point": point, "scope": fault.scope.value}
         if strike.again:
             attrs["again"] = True
-        self.recorder.record("fault-injected", hit.task, hit.session.name, attrs=attrs)
         if fault.kills or fault.around is not nullcontext:
             say_last_words(fault.name)
+        if fault.around is not nullcontext:
+            return self._strike_around(fault, hit, attrs, native)
+        self.recorder.record("fault-injected", hit.task, hit.session.name, attrs=attrs)
         try:
             fault.strike(hit)
         except BaseException as error:
             vars(error)["scope"] = fault.scope.value
             raise
-        with fault.around():
-            result = native() if fault.native is None else self._strike_inside(fault, fault.native, hit, native)
+        result = native() if fault.native is None else self._strike_inside(fault, fault.native, hit, native)
         if fault.alter is None:
             return result
         altered = fault.alter(hit, result)
         self._note_altered(hit.task, altered)
         return altered
 
+    def _strike_around(self, fault: Fault, hit: SeamHit, attrs: dict[str, Attr], native: Callable[[], Any]) -> Any:
+        """Make the call inside of what the fault does to the process. Only one that fails of it was struck."""
+        try:
+            with fault.around():
+                result = native()
+        except BaseException:
+            self.recorder.record("fault-injected", hit.task, hit.session.name, attrs=attrs)
+            raise
+        self.faults.came_through(fault)
+        return result
+
     def _strike_inside(self, fault: Fault, strike: NativeStrike, hit: SeamHit, native: Callable[[], Any]) -> Any:
         """Make the call with a fault armed in its native code."""
         assert self.natives is not None, "a native fault waits for sessions of the native fault library alone"
         if strike.kind == "hang":
-            hit.session.parks = hit
+            hit.session.parks, hit.fault, hit.held_seconds = hit, fault.name, strike.seconds
         if self.natives.falsifies(strike):
             self._lying.add(hit.call)
         try:
@@ -159,17 +171,17 @@ class Seam:
             raise
         finally:
             if not self.natives.struck and not hit.session.interrupted:
-                self.natives.missed.append(strike.kind)
+                self.natives.missed.append(fault.name)
 
     def park(self, hit: SeamHit, invoke: Callable[[], object]) -> None:
         """Make an invoke that hangs inside native code."""
         assert self.natives is not None, "only a native fault parks a call"
         parked = self.natives.park(hit.session.instance)
         try:
-            self.gates.park(hit.task, hit.session.name, invoke, parked)
+            self.gates.park(hit.task, hit.session.name, invoke, parked, hit.held_seconds)
         finally:
             if not parked.entered and not hit.session.interrupted:
-                self.natives.missed.append("hang")
+                self.natives.missed.append(hit.fault)
 
     def _note_altered(self, task: str | None, outputs: Outputs) -> None:
         digest = inputs_digest(outputs)

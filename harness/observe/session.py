@@ -38,7 +38,7 @@ class ObservedCall:
     def bind(self) -> None:
         """Bind, after finding out whose input this is."""
         self._task, begin = self._session.begin_run(self._number, self._inputs)
-        self._step("bind", self._inner.bind, begin)
+        self._step("bind", lambda: self._session.bound_by(self._inner.bind), begin)
 
     def invoke(self) -> None:
         """Invoke: the step that is atomic or held."""
@@ -120,13 +120,17 @@ class ObservedSession(Session):
     def begin_run(self, call: int, inputs: Arrays) -> tuple[str | None, dict[str, Attr]]:
         """Find out whose input this is and how this thread came by the session: task, and attributes of the begin."""
         digest = inputs_digest(inputs)
-        self.interrupted = False
         task = None if digest is None else self.seam.task_of_input.get(digest)
         begin: dict[str, Attr] = {"call": call}
         if task is None:
             begin["unattributed"] = True
         self._take_over(begin)
         return task, begin
+
+    def bound_by(self, bind: Callable[[], object]) -> None:
+        """Bind. A runtime forgets then what it was asked before."""
+        bind()
+        self.interrupted = False
 
     def _take_over(self, begin: dict[str, Attr]) -> None:
         """Say how the calling thread came by the session, if it was not this one's already."""
@@ -173,7 +177,7 @@ class ObservedSession(Session):
         task, begin = self.begin_run(number, inputs)
         self._staged[self.seam.world.thread()] = (number, task)
         inner: Any = self._open
-        self.seam.step("bind", self, task, lambda: inner.bind(inputs), begin)
+        self.seam.step("bind", self, task, lambda: self.bound_by(lambda: inner.bind(inputs)), begin)
 
     def invoke(self) -> None:
         """The session's own invoke, where the runtime has one."""

@@ -258,11 +258,12 @@ class BoundedService(Introspection, Switchable, ABC):
         self._runner.interrupt_ended()
 
     def _slot_source(self) -> SlotSource:
+        hears, check = self._recoveries.hears, self.config.health_check
         return SlotSource(
-            opens=warmed(self._open_slot, self._release_slot, self.config.shapes),
-            releases=self._release_slot,
+            opens=hears(warmed(self._open_slot, self._release_slot, self.config.shapes)),
+            releases=hears(self._release_slot),
             interruptible=self._interruptible,
-            check=self.config.health_check,
+            check=None if check is None else hears(check),
             tell=heard(self._observer, "slot"),
             policy=self.config.delegate,
             alarms=self._recoveries.raised,

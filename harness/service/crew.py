@@ -14,7 +14,7 @@ from harness.service.deadlines import Deadlines
 from harness.service.errors import SlotLostError
 from harness.service.future import Ended, end_all, follow_up
 from harness.service.health import Health
-from harness.service.observer import Observer
+from harness.service.observer import NullObserver, Observer
 from harness.service.recoveries import Recoveries
 from harness.service.run import Run
 from harness.service.running import Runner, deliver, guarded
@@ -57,6 +57,7 @@ class Crew:
     ) -> None:
         self._lock = lock
         self._line, self._deadlines, self._health, self._observer = line, deadlines, health, observer
+        self._told = type(observer) is not NullObserver  # what nobody hears is not said, for every task
         self._runner, self._recoveries, self._stamps = runner, recoveries, stamps
         self._freed, self._health_changed, self._broke, self._last_left = freed, health_changed, broke, last_left
         self._work = threading.Condition(lock)  # ready slots wait here, for a run
@@ -172,14 +173,11 @@ class Crew:
                     self._wait(ready=ready)
 
     def _wait(self, *, ready: bool) -> None:
-        if not ready:
-            self._chores.wait()
-            return
-        self._idle += 1
+        self._idle += ready
         try:
-            self._work.wait()
+            (self._work if ready else self._chores).wait()
         finally:
-            self._idle -= 1
+            self._idle -= ready
 
     def _chore_of_change(self, slot: Slot, change: Changeover) -> Chore | None:
         self.news.notify_all()
@@ -272,8 +270,8 @@ class Crew:
             future.model_version = version
             if self._stamps:
                 future.started_at = monotonic()
-            # Told after the place is free: `submit` looks at the places without the lock, too.
-            self._observer.dequeued(future)
+            if self._told:  # after the place is free: `submit` looks at the places without the lock, too
+                self._observer.dequeued(future)
         return run
 
     def _mend(self, slot: Slot, doubt: Doubt) -> None:

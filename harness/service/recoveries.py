@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading  # noqa: TID251 - the service owns its locks
 from collections import deque
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
 
 from adapters.base import RunError, Scope, scope_of
 from harness.service.errors import RunBudgetError
@@ -14,6 +16,8 @@ from harness.service.slot import UNSOUND, Doubt, Slot, SlotState
 
 __all__ = ["Recoveries"]
 
+P = ParamSpec("P")
+R = TypeVar("R")
 _KEPT = 8
 _EVERY_SESSION = (Scope.DEVICE, Scope.PROCESS)
 _SETTLED = (SlotState.READY, SlotState.LOST)
@@ -46,6 +50,21 @@ class Recoveries:
             slot.alarms = self.alarms
             return doubt
 
+    def hears(self, call: Callable[P, R]) -> Callable[P, R]:
+        """The same call, which opens, checks or releases a session: where it fails of the device, that is an alarm."""
+
+        def heard_call(*args: P.args, **options: P.kwargs) -> R:
+            since = self.alarms
+            try:
+                return call(*args, **options)
+            except Exception as error:
+                if scope_of(error) is Scope.DEVICE:
+                    with self._lock:
+                        self._alarm(since)
+                raise
+
+        return heard_call
+
     def after_time_out(self, slot: int, run: Run, error: RunBudgetError) -> Recovery:
         """A run takes too long. On the clock's thread, under the lock."""
         recovery = self._begun(slot, run, error, timed_out=True)
@@ -72,10 +91,8 @@ class Recoveries:
                 recovery = slot.recovery = self._begun(slot.number, run, error)
                 recovery.reach(Step.MARK)
                 recovery.reach(Step.CONFIRM)
-            # A session that an alarm put in doubt fails of what that was raised for: the others know.
-            if scope_of(error) in _EVERY_SESSION and slot.alarms >= self._resets:
-                self.alarms += 1
-                self._resets = self.alarms
+            if scope_of(error) in _EVERY_SESSION:
+                self._alarm(slot.alarms)
 
     def woken(self, slot: Slot) -> None:
         """The tasks of the run have their outcomes."""
@@ -116,6 +133,12 @@ class Recoveries:
             if slot.recovery is not None:
                 slot.recovery.reach(Step.KEEP)
                 self._tell_neighbours(slot, slot.recovery)
+
+    def _alarm(self, since: int) -> None:
+        # What an alarm after `since` put in doubt already fails of what that was raised for: the others know.
+        if since >= self._resets:
+            self.alarms += 1
+            self._resets = self.alarms
 
     def _begun(self, slot: int, run: Run | None, error: BaseException, *, timed_out: bool = False) -> Recovery:
         task = None if run is None else run.futures[0].task_id

@@ -139,6 +139,19 @@ class Run:
             session, due, self.interrupt_due = self.session, self.interrupt_due, False
         if not due or session is None:
             return
+        try:
+            self._interrupt(session)
+        finally:
+            with self.keeper.lock:
+                self.interrupting = False
+                self.keeper.interrupt_ended()
+
+    def interrupt_bound(self) -> None:
+        """Interrupt the call that has just been bound: on its worker, which alone knows that it has."""
+        assert self.session is not None, "only what can be interrupted is asked to end"
+        self._interrupt(self.session)
+
+    def _interrupt(self, session: Session) -> None:
         failed = True
         try:
             session.interrupt()
@@ -146,6 +159,6 @@ class Run:
         except Exception as error:  # noqa: BLE001 - the tasks have ended whatever the runtime answers
             _LOGGER.warning("an interrupt failed with %s; the call runs to its end", type(error).__name__)
         finally:
-            with self.keeper.lock:
-                self.interrupting, self.interrupt_failed = False, failed
-                self.keeper.interrupt_ended()
+            if failed:
+                with self.keeper.lock:
+                    self.interrupt_failed = True

@@ -12,7 +12,7 @@ from harness.service.deadlines import Deadlines
 from harness.service.errors import RunAbortedError
 from harness.service.future import InferenceFuture
 from harness.service.health import Health
-from harness.service.observer import Observer, heard
+from harness.service.observer import NullObserver, Observer, heard
 from harness.service.recorder import Recorder
 from harness.service.recoveries import Recoveries
 from harness.service.run import Run
@@ -48,16 +48,19 @@ class Runner:
         self._deadlines, self._health, self._observer = deadlines, health, observer
         self._recorder, self._ring = recorder, recorder.ring
         self._recoveries = recoveries
+        self._told = type(observer) is not NullObserver  # what nobody hears is not said: it is, for every task
 
     def run(self, slot: Slot, run: Run) -> Doubt:
         """Run, give every task its outcome, call back, and say what is known of the session afterwards."""
-        self._observer.leased(slot.number, run.futures[0] if run.live == len(run.futures) else _first_live(run))
+        if self._told:
+            self._observer.leased(slot.number, run.futures[0] if run.live == len(run.futures) else _first_live(run))
         slot.outcome = outcome = self._attempt(slot, run)
         if run.budget is not None:
             self._within_budget(slot, run)
         if self._ring is not None:
             self._write_stages(slot, run)
-        self._observer.returned(slot.number)
+        if self._told:
+            self._observer.returned(slot.number)
         if run.finish is not None and run.live:
             slot.outcome = outcome = _finished(run.finish, outcome)
         if run.timed:  # the clock may not have come to it: native code may have kept every thread from running
@@ -80,9 +83,9 @@ class Runner:
         assert session is not None, "only a slot with a session runs"
         slot.runs += 1
         if slot.runs % _SAMPLE != 1:
-            return attempt(session, run.inputs)
+            return attempt(session, run)
         begun = monotonic()
-        outcome = attempt(session, run.inputs)
+        outcome = attempt(session, run)
         took = monotonic() - begun
         self.seconds = took if self.seconds is None else 0.75 * self.seconds + 0.25 * took
         return outcome

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+import msgspec
+
 from harness.execution.share import ShareReport
 from harness.faults.last_words import injected_before
+from harness.observe.neighbour import Look, Moment, is_harmed
 from harness.oracle.expectations import Expectations
 from harness.suite.plan import Cell, Share
 from harness.supervisor.blank import cell_without_result, reason_of, verdict_of
 from harness.supervisor.death import Death
+from harness.supervisor.neighbour import NeighbourProcess, is_watched
+from harness.supervisor.outlived import outlived
 from harness.supervisor.process import Worker
 from harness.supervisor.staff import Refusal, Staff, send_model
-from harness.verdict import CellResult, Verdict
+from harness.verdict import CellResult, Finding, Verdict
 from harness.worker.protocol import CellParams, ErrorReport, ScenarioRecord, ShareParams
 
 if TYPE_CHECKING:
@@ -64,7 +69,9 @@ class CellRunner:
         watcher: Watcher,
         first: Worker | None,
         next_model: ModelFile | None = None,
+        neighbour: NeighbourProcess | None = None,
     ) -> None:
+        self._neighbour = neighbour
         self._staff = staff
         self._models = (model,) if next_model is None else (model, next_model)
         self._service = service
@@ -92,20 +99,40 @@ class CellRunner:
             begun[0] = execution
             self._watcher.execution(self._staff.target.name, self._service, scenario.reference, execution)
 
+        unwatched = self._unwatched(cell, scenario, expectations)
+        neighbour = self._neighbour if unwatched == "" else None
+        looks: list[Look] = []
+
+        def look(moment: Moment) -> Look:
+            assert neighbour is not None, "a worker asks where it was told that it may"
+            looks.append(neighbour.look(moment))
+            return looks[-1]
+
+        watched = neighbour is not None
+        on_look = look if watched else None
         answer = (
-            worker.ask("cell", CellParams(cell, expectations), CellResult, progress)
+            worker.ask("cell", CellParams(cell, expectations, watched), CellResult, progress, on_look)
             if share.of == 1
-            else worker.ask("share", ShareParams(cell, expectations, share), ShareReport, progress)
+            else worker.ask("share", ShareParams(cell, expectations, share, watched), ShareReport, progress, on_look)
         )
         if not isinstance(answer, CellResult | ShareReport):
-            return self._refused(cell, scenario, answer, begun[0])
+            return self._refused(cell, scenario, answer, begun[0], neighbour)
         self._deaths_outside = 0
         findings = answer.findings if isinstance(answer, CellResult) else answer.sums.findings
-        if any(finding.kind in SPOILS for finding in findings):
+        # What harms another process may stay in this one: a lock that nobody gives back ends with it.
+        if any(map(is_harmed, looks)) or any(finding.kind in SPOILS for finding in findings):
             self._retire()
-        return answer
+        return _noting(answer, unwatched) if unwatched else answer
 
-    def _refused(self, cell: Cell, scenario: ScenarioRecord, refusal: Refusal, execution: int) -> CellResult:
+    def _unwatched(self, cell: Cell, scenario: ScenarioRecord, expectations: Expectations) -> str | None:
+        """Why the neighbour process is not watched in this cell; empty where it is, None where nobody wants it."""
+        if self._neighbour is None or not is_watched(cell, scenario):
+            return None
+        return self._neighbour.ready(expectations)
+
+    def _refused(
+        self, cell: Cell, scenario: ScenarioRecord, refusal: Refusal, execution: int, neighbour: NeighbourProcess | None
+    ) -> CellResult:
         if isinstance(refusal, ErrorReport) and refusal.kind == "usage":
             raise PlanError(refusal.message)
         if not isinstance(refusal, Death):
@@ -118,7 +145,8 @@ class CellRunner:
         where = f"execution {execution}" if execution >= 0 else "preparation, before its first execution"
         after = f", after {injected} was injected" if injected else ""
         reason = f"{reason_of(refusal)}, in {where} of {scenario.reference}{after}"
-        return cell_without_result(cell, scenario, refusal.verdict, reason)
+        result = cell_without_result(cell, scenario, refusal.verdict, reason)
+        return outlived(result, injected, neighbour.look("after")) if injected and neighbour is not None else result
 
     def _without_worker(self, cell: Cell, scenario: ScenarioRecord, refusal: Refusal | None) -> CellResult:
         if self._staff.stopped or refusal is None:
@@ -169,3 +197,11 @@ class CellRunner:
         if self._worker is not None:
             self._staff.dismiss(self._worker)
             self._worker = None
+
+
+def _noting(answer: Answer, unwatched: str) -> Answer:
+    """Add to what came of a cell that no other process was watched in it, and why."""
+    sums = answer if isinstance(answer, CellResult) else answer.sums
+    note = Finding("unwatched", f"no other process on the device was watched: {unwatched}")
+    noted = msgspec.structs.replace(sums, findings=(*sums.findings, note))
+    return noted if isinstance(answer, CellResult) else msgspec.structs.replace(answer, sums=noted)

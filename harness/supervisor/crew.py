@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from harness.suite.plan import Cell
     from harness.supervisor.cells import Watcher
     from harness.supervisor.journal import Journal
+    from harness.supervisor.neighbour import NeighbourProcess
     from harness.supervisor.process import Worker
     from harness.supervisor.staff import Staff
     from harness.worker.protocol import ScenarioRecord
@@ -33,7 +34,7 @@ __all__ = ["Crew", "divide", "together"]
 class Crew:
     """One worker for each staff. Used from one thread, which hears of the results too; `close` must be called.
 
-    `first` is a worker of the first staff that is up already.
+    `first` is a worker of the first staff that is up already; the workers share the `neighbour`.
     """
 
     def __init__(
@@ -45,13 +46,14 @@ class Crew:
         first: Worker | None,
         journal: Journal,
         next_model: ModelFile | None = None,
+        neighbour: NeighbourProcess | None = None,
     ) -> None:
         self._staff = staffs[0]
         self._journal = journal
         self._service = service
         self._watcher = watcher
         self._runners = [
-            CellRunner(staff, model, service, watcher, None if number else first, next_model)
+            CellRunner(staff, model, service, watcher, None if number else first, next_model, neighbour)
             for number, staff in enumerate(staffs)
         ]
 

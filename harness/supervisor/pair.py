@@ -31,6 +31,7 @@ from harness.worker.protocol import AdapterParams, DescribeParams, Description, 
 
 if TYPE_CHECKING:
     from adapters.base import ModelFile
+    from harness.supervisor.neighbour import NeighbourProcess
 
 __all__ = ["Pair", "PairResult", "run_id", "run_pair", "timestamp"]
 
@@ -45,6 +46,7 @@ class Pair:
     """What is run: one target (the staff's), one service, some scenarios. `more` hold a worker each beside the staff's.
 
     A worker of `more` explores side by side with the others: see `harness.supervisor.crew`.
+    The `neighbour` is asked how it is while faults strike.
     `measures` are the services, this one among them, that are measured on the target; empty for none.
     """
 
@@ -58,6 +60,7 @@ class Pair:
     budget: Budget
     seed: int
     faults: tuple[FaultSpec, ...] = ()
+    neighbour: NeighbourProcess | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +107,8 @@ def run_pair(pair: Pair, oracles: Oracles, watcher: Watcher, journal: Journal = 
     watcher.stage(name, pair.service.name, "starting a worker")
     worker = pair.staff.start("cells")
     first = worker if isinstance(worker, Worker) else None
-    crew = Crew((pair.staff, *pair.more), pair.model, pair.service.name, watcher, first, journal, pair.next_model)
+    staffs = (pair.staff, *pair.more)
+    crew = Crew(staffs, pair.model, pair.service.name, watcher, first, journal, pair.next_model, pair.neighbour)
     try:
         greeting = _greet(pair, worker)
         if greeting.refusal is not None or greeting.description is None:

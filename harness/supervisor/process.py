@@ -12,6 +12,7 @@ from typing import IO, TypeVar, cast
 
 import msgspec
 
+from harness.observe.neighbour import Look, Moment
 from harness.suite.plan import CORE
 from harness.supervisor.death import Death, describe_exit
 from harness.supervisor.spawner import spawn
@@ -75,16 +76,35 @@ class Worker:
         return self._wire.last_words.lines()
 
     def ask(
-        self, op: str, params: object, into: type[Result], on_progress: Callable[[int], None] | None = None
+        self,
+        op: str,
+        params: object,
+        into: type[Result],
+        on_progress: Callable[[int], None] | None = None,
+        on_look: Callable[[Moment], Look] | None = None,
     ) -> Result | ErrorReport | Death:
-        """Send one request and wait for its answer. A worker that died meanwhile has been reaped when this returns."""
+        """Send one request and wait for its answer. A worker that died meanwhile has been reaped when this returns.
+
+        `on_look` answers how the neighbour process is; a worker that asks without it is noise.
+        """
+        self.post(op, params)
+        return self._read(self._reply(self._next_id, on_progress or _nobody, on_look), into)
+
+    def post(self, op: str, params: object) -> None:
+        """Send one request, to be answered by `collect`. Whether it arrived is seen there."""
         if self._exit is not None:
-            return describe_exit(self._exit)
+            return
         self._next_id += 1
         request = Request(self._next_id, op, msgspec.Raw(msgspec.json.encode(params)))
         # A send that fails is not yet a death: what the process did last is read first.
         self._wire.send(encode_line(request), monotonic() + self._hang_after_s)
-        reply = self._reply(self._next_id, on_progress or _nobody)
+
+    def collect(self, into: type[Result], seconds: float) -> Result | ErrorReport | Death | None:
+        """Wait so long for the answer to what was posted. None where there is none yet: the worker lives on."""
+        message = self._message(self._next_id, monotonic() + seconds)
+        return None if message is Silence.TIMEOUT else self._read(self._settled(message), into)
+
+    def _read(self, reply: Reply | Death, into: type[Result]) -> Result | ErrorReport | Death:
         if isinstance(reply, Death):
             return reply
         if reply.error is not None:
@@ -92,7 +112,7 @@ class Worker:
         try:
             return msgspec.json.decode(reply.result or b"null", type=into)
         except msgspec.MsgspecError:
-            return self._noise(f"answered {op!r} with something else than its result")
+            return self._noise("answered with something else than its result")
 
     def stop(self) -> None:
         """End the worker: close its input, give it a moment, then kill its group. Safe to call again."""
@@ -107,28 +127,45 @@ class Worker:
         if not self._reaping:
             self._signal(signal.SIGKILL)
 
-    def _reply(self, request: int, on_progress: Callable[[int], None]) -> Reply | Death:
+    def _reply(
+        self, request: int, on_progress: Callable[[int], None], on_look: Callable[[Moment], Look] | None
+    ) -> Reply | Death:
         limit = monotonic() + CELL_LIMIT_S
-        deadline = monotonic() + self._hang_after_s
         while True:
-            received = self._wire.receive(min(deadline, limit))
-            if received is Silence.TICK:
-                if self._exited():
-                    self._signal(signal.SIGKILL)  # whatever it started holds the pipes open
-                continue
-            if not isinstance(received, bytes):
-                return self._silence(received)
-            message = _decode(received)
-            if message is None or message.id not in {request, 0}:
-                return self._noise("wrote something that is not the protocol")
-            if message.progress is None:
-                return message
-            on_progress(message.progress)
-            deadline = monotonic() + self._hang_after_s
+            message = self._message(request, min(monotonic() + self._hang_after_s, limit))
+            if isinstance(message, Reply) and message.progress is not None:
+                on_progress(message.progress)
+            elif isinstance(message, Reply) and message.look is not None and on_look is not None:
+                looked = Request(request, "looked", msgspec.Raw(msgspec.json.encode(on_look(message.look))))
+                self._wire.send(encode_line(looked), monotonic() + self._hang_after_s)
+            else:
+                return self._settled(message)
+
+    def _message(self, request: int, deadline: float) -> Reply | Death | Silence:
+        """The next message about this request; why there is none."""
+        if self._exit is not None:
+            return describe_exit(self._exit)
+        while (received := self._wire.receive(deadline)) is Silence.TICK:
+            if self._exited():
+                self._signal(signal.SIGKILL)  # whatever it started holds the pipes open
+        if not isinstance(received, bytes):
+            return received
+        message = _decode(received)
+        return Silence.NOISE if message is None or message.id not in {request, 0} else message
+
+    def _settled(self, message: Reply | Death | Silence) -> Reply | Death:
+        """What the last message comes to: the answer, or how the worker ended."""
+        if isinstance(message, Silence):
+            return self._silence(message)
+        if isinstance(message, Reply) and (message.progress is not None or message.look is not None):
+            return self._silence(Silence.NOISE)
+        return message
 
     def _silence(self, why: Silence) -> Death:
         if why is Silence.TIMEOUT:
             return self._hung()
+        if why is Silence.NOISE:
+            return self._noise("wrote something that is not the protocol")
         if why is Silence.TOO_LONG:
             return self._noise("wrote a line without an end")
         half = ", in the middle of a message" if self._wire.half_a_line else ""
@@ -187,8 +224,8 @@ def _decode(line: bytes) -> Reply | None:
         reply = msgspec.json.decode(line, type=Reply)
     except msgspec.MsgspecError:
         return None
-    answers = (reply.progress is not None) + (reply.result is not msgspec.UNSET) + (reply.error is not None)
-    return reply if answers == 1 else None
+    said = (reply.progress is not None, reply.look is not None, reply.result is not msgspec.UNSET)
+    return reply if sum(said) + (reply.error is not None) == 1 else None
 
 
 def _nobody(_execution: int) -> None:

@@ -16,6 +16,7 @@ from harness.supervisor.cell_file import CellFile
 from harness.supervisor.cells import CONTROLS, PlanError, Watcher
 from harness.supervisor.identity import harness_record
 from harness.supervisor.journal import FORGETFUL, Journal, content_digest
+from harness.supervisor.neighbour import NeighbourProcess
 from harness.supervisor.once import Once
 from harness.supervisor.oracle import Oracles
 from harness.supervisor.pair import Pair, PairResult, run_id, run_pair, timestamp
@@ -131,6 +132,7 @@ class _Runner:
             self._cores.put(cores)
 
     def _target(self, target: TargetSpec, materials: Materials, cores: Cores) -> tuple[Finished, ...]:
+        neighbour = NeighbourProcess(Staff(target, self._plan.hang_after_s, self._switch), materials.model)
         try:
             controls: tuple[Proof, ...] | None = None
             finished: list[Finished] = []
@@ -138,7 +140,7 @@ class _Runner:
                 key = pair_key(target, service)
                 if key in self._leave_out:
                     continue
-                result = self._pair(_known_bad(target, service, materials), materials, service, cores)
+                result = self._pair(_known_bad(target, service, materials), materials, service, cores, neighbour)
                 if controls is None:
                     controls = self._run_controls(target, materials, cores[0]) if result.expectations else ()
                 known = tuple(control for control, _ in controls)
@@ -149,9 +151,18 @@ class _Runner:
         except WorkerStartError as error:
             message = f"target {target.name}: {error}"
             raise PlanError(message) from error
+        finally:
+            neighbour.close()
         return tuple(finished)
 
-    def _pair(self, target: TargetSpec, materials: Materials, service: ServiceSpec, cores: Cores) -> PairResult:
+    def _pair(
+        self,
+        target: TargetSpec,
+        materials: Materials,
+        service: ServiceSpec,
+        cores: Cores,
+        neighbour: NeighbourProcess,
+    ) -> PairResult:
         staff, *more = (self._staff(target, service, self._plan.budget, core) for core in cores)
         pair = Pair(
             staff=staff,
@@ -164,6 +175,7 @@ class _Runner:
             budget=self._plan.budget,
             seed=self._plan.seed,
             faults=self._plan.faults,
+            neighbour=neighbour,
         )
         return run_pair(pair, self._oracles, self._watcher, self._journal)
 

@@ -49,7 +49,7 @@ class Staff:
         self.target = target
         self._instrument = instrument
         self._core = core
-        self._hang_after_s = hang_after_s
+        self.hang_after_s = hang_after_s
         self._switch = switch
 
     @property
@@ -63,7 +63,7 @@ class Staff:
 
     def start(self, role: Role) -> Worker | Refusal:
         """Start a worker and greet it. Raises WorkerStartError where the command does not exist."""
-        worker = Worker(worker_command(self.target.python, self.target.command), self._hang_after_s, self._core)
+        worker = Worker(worker_command(self.target.python, self.target.command), self.hang_after_s, self._core)
         self._switch.add(worker)
         hello = worker.ask("hello", HelloParams(PROTOCOL_VERSION, role, self._instrument), Hello)
         if isinstance(hello, Hello):

@@ -27,6 +27,7 @@ class Silence(Enum):
     ENDED = "ended"
     TOO_LONG = "too-long"
     TICK = "tick"
+    NOISE = "noise"
 
 
 Received: TypeAlias = bytes | Silence

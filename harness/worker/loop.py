@@ -4,21 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from time import monotonic  # noqa: TID251 - progress is throttled in real time; taken before the engine replaces clocks
-from typing import BinaryIO, TypeAlias, TypeVar
+from typing import BinaryIO, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
+from harness.observe.neighbour import Look, Moment
 from harness.worker.protocol import LINE_LIMIT, ErrorKind, ErrorReport, Reply, Request, encode_line
 
 __all__ = ["Emit", "Operation", "OperationError", "operation", "serve"]
 
-Emit: TypeAlias = Callable[[int], None]
-"""Tells the supervisor which execution is about to begin."""
-Operation: TypeAlias = Callable[[msgspec.Raw, Emit], object]
 Params = TypeVar("Params")
 
 _ANNOUNCE_AFTER_S = 0.005
 """An execution that begins this long after the last message is announced, so that a crash in it can be attributed."""
+
+
+class Emit(Protocol):
+    """What an operation tells the supervisor, and asks it, before it is done. Used on the thread that runs it."""
+
+    def __call__(self, execution: int, /) -> None:
+        """Say which execution is about to begin."""
+
+    def look(self, moment: Moment) -> Look:
+        """Ask how the neighbour process is, where the request allows that."""
+        ...
+
+
+Operation: TypeAlias = Callable[[msgspec.Raw, Emit], object]
 
 
 class OperationError(Exception):
@@ -48,7 +60,7 @@ def serve(requests: BinaryIO, replies: BinaryIO, operations: Mapping[str, Operat
 
     Runs on the calling thread; operations run there too, one at a time.
     """
-    writer = _Writer(replies)
+    writer = _Writer(requests, replies)
     decoder = msgspec.json.Decoder(Request)
     try:
         while line := requests.readline(LINE_LIMIT + 1):
@@ -103,7 +115,8 @@ def _where(error: Exception) -> str:
 class _Writer:
     """The worker's end of the wire."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, requests: BinaryIO, stream: BinaryIO) -> None:
+        self._requests = requests
         self._stream = stream
         self._last = 0.0
 
@@ -114,9 +127,31 @@ class _Writer:
 
     def announcer(self, request: int) -> Emit:
         self._last = 0.0  # the first execution of a request is always announced
+        return _Announcer(self, request)
 
-        def announce(execution: int) -> None:
-            if monotonic() - self._last >= _ANNOUNCE_AFTER_S:
-                self.reply(Reply(request, progress=execution))
+    def announce(self, request: int, execution: int) -> None:
+        if monotonic() - self._last >= _ANNOUNCE_AFTER_S:
+            self.reply(Reply(request, progress=execution))
 
-        return announce
+    def look(self, request: int, moment: Moment) -> Look:
+        """Ask, and read the answer, which the supervisor bounds. Raises BrokenPipeError where it has gone."""
+        self.reply(Reply(request, look=moment))
+        line = self._requests.readline(LINE_LIMIT + 1)
+        if not line.endswith(b"\n"):
+            raise BrokenPipeError
+        answer = msgspec.json.decode(line, type=Request)
+        return msgspec.json.decode(answer.params, type=Look)
+
+
+class _Announcer:
+    """See `Emit`."""
+
+    def __init__(self, writer: _Writer, request: int) -> None:
+        self._writer = writer
+        self._request = request
+
+    def __call__(self, execution: int, /) -> None:
+        self._writer.announce(self._request, execution)
+
+    def look(self, moment: Moment) -> Look:
+        return self._writer.look(self._request, moment)

@@ -24,6 +24,8 @@ from harness.worker.protocol import (
     MeasureParams,
     ModelParams,
     ModelReceived,
+    NeighbourParams,
+    NeighbourReady,
     Probe,
     ReplayParams,
     ScenarioRecord,
@@ -34,9 +36,11 @@ if TYPE_CHECKING:
     from adapters.base import ModelFile
     from harness.execution.replay import ReplayReport
     from harness.execution.share import ShareReport
+    from harness.observe.neighbour import Look
     from harness.oracle.expectations import Expectations
     from harness.scenario import Scenario
     from harness.verdict import CellResult, DeviceRecord, Measured
+    from harness.worker.neighbour import NeighbourSession
 
 __all__ = ["operations"]
 
@@ -55,6 +59,8 @@ def operations() -> Mapping[str, Operation]:
         "cell": operation(CellParams, models.cell),
         "share": operation(ShareParams, models.share),
         "replay": operation(ReplayParams, models.replay),
+        "neighbour": operation(NeighbourParams, models.neighbour),
+        "look": operation(dict, models.look),
     }
 
 
@@ -106,8 +112,13 @@ def _describe(params: DescribeParams, _emit: Emit) -> Description:
 
 
 def _record(reference: str) -> ScenarioRecord:
+    from harness.execution.arming import may_strike  # noqa: PLC0415 - after hello
+
     found = _scenario(reference)
-    return ScenarioRecord(reference, found.digest, found.requires, found.exercises, found.native, max(1, found.tasks))
+    tasks = max(1, found.tasks)
+    return ScenarioRecord(
+        reference, found.digest, found.requires, found.exercises, found.native, tasks, may_strike(found)
+    )
 
 
 def _scenario(reference: str) -> Scenario:
@@ -123,6 +134,7 @@ class _Models:
     def __init__(self) -> None:
         self._partial: dict[str, bytearray] = {}
         self._whole: dict[str, ModelFile] = {}
+        self._neighbour: NeighbourSession | None = None
 
     def receive(self, params: ModelParams, _emit: Emit) -> ModelReceived:
         from adapters.base import ModelFile  # noqa: PLC0415 - after hello
@@ -173,7 +185,15 @@ class _Models:
         scenario = _scenario(params.cell.scenario)
         following = self._next(params.expectations.next_digest)
         with _target_errors():
-            return run_cell(params.cell, scenario, model, params.expectations, emit, next_model=following)
+            return run_cell(
+                params.cell,
+                scenario,
+                model,
+                params.expectations,
+                emit,
+                next_model=following,
+                neighbour=emit if params.watched else None,
+            )
 
     def share(self, params: ShareParams, emit: Emit) -> ShareReport:
         from harness.execution.cell import run_share  # noqa: PLC0415 - after hello
@@ -183,19 +203,54 @@ class _Models:
         following = self._next(params.expectations.next_digest)
         with _target_errors():
             return run_share(
-                params.cell, scenario, model, params.expectations, emit, params.share, next_model=following
+                params.cell,
+                scenario,
+                model,
+                params.expectations,
+                emit,
+                params.share,
+                next_model=following,
+                neighbour=emit if params.watched else None,
             )
 
     def replay(self, params: ReplayParams, emit: Emit) -> ReplayReport:
-        from harness.execution.replay import replay  # noqa: PLC0415 - after hello
+        from harness.execution.replay import CannotReplayError, replay  # noqa: PLC0415 - after hello
 
         model = self._model(params.cell.model_digest)
         scenario = _scenario(params.cell.scenario)
         following = self._next(params.expectations.next_digest)
+        neighbour = emit if params.watched else None
+        try:
+            with _target_errors():
+                return replay(
+                    params.cell,
+                    scenario,
+                    model,
+                    params.expectations,
+                    params.schedule,
+                    params.times,
+                    emit,
+                    following,
+                    neighbour,
+                )
+        except CannotReplayError as error:
+            raise OperationError(kind="target", error_class="CannotReplay", message=_one_line(error)) from error
+
+    def neighbour(self, params: NeighbourParams, _emit: Emit) -> NeighbourReady:
+        from harness.worker.neighbour import NeighbourSession  # noqa: PLC0415 - after hello
+
+        model = self._model(params.model_digest)
+        if self._neighbour is not None:
+            self._neighbour.close()
+            self._neighbour = None
         with _target_errors():
-            return replay(
-                params.cell, scenario, model, params.expectations, params.schedule, params.times, emit, following
-            )
+            self._neighbour = NeighbourSession(params, model)
+        return NeighbourReady()
+
+    def look(self, _params: dict[str, object], _emit: Emit) -> Look:
+        if self._neighbour is None:
+            raise OperationError(kind="protocol", error_class="NoNeighbour", message="no neighbour session is open")
+        return self._neighbour.look()
 
     def _next(self, digest: str) -> ModelFile | None:
         return self._model(digest) if digest else None

@@ -6,7 +6,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from harness.oracle.expectations import Expectations
+from harness.observe.neighbour import Moment
+from harness.oracle.expectations import Answer, Expectations, Recipe
 from harness.schedule import Schedule
 from harness.suite.plan import Cell, ServiceSpec, Share, TargetSpec
 from harness.verdict import ServiceRecord
@@ -27,6 +28,8 @@ __all__ = [
     "MeasureParams",
     "ModelParams",
     "ModelReceived",
+    "NeighbourParams",
+    "NeighbourReady",
     "Probe",
     "ReplayParams",
     "Reply",
@@ -66,10 +69,15 @@ class ErrorReport(msgspec.Struct, frozen=True, rename={"error_class": "class"}):
 
 
 class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the worker answers: any number of `progress`, then exactly one `result` or `error`."""
+    """What the worker answers: any number of `progress`, then exactly one `result` or `error`.
+
+    `look`, where the request allows it, asks the supervisor how the neighbour process is. It answers with a request
+    `looked` of the same id, whose params are a `Look`; nothing else is said until then.
+    """
 
     id: int
     progress: int | None = None
+    look: Moment | None = None
     result: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     error: ErrorReport | None = None
 
@@ -138,7 +146,7 @@ class DescribeParams(msgspec.Struct, frozen=True):
 
 
 class ScenarioRecord(msgspec.Struct, frozen=True):
-    """What a scenario says about itself."""
+    """What a scenario says about itself. `may_strike`: its script arms a fault."""
 
     reference: str
     digest: str
@@ -146,6 +154,7 @@ class ScenarioRecord(msgspec.Struct, frozen=True):
     exercises: tuple[str, ...]
     native: Literal["atomic", "held"]
     tasks: int
+    may_strike: bool = False
 
 
 class Description(msgspec.Struct, frozen=True):
@@ -177,11 +186,29 @@ class MeasureParams(msgspec.Struct, frozen=True):
     service: ServiceSpec
 
 
+class NeighbourParams(msgspec.Struct, frozen=True):
+    """Asks for a session on a target, to be looked at by `look`: two requests, and what each must be answered with.
+
+    `fallback_answers` are those of the plain CPU path. Without `answers` the outputs are not judged.
+    """
+
+    target: TargetSpec
+    model_digest: str
+    recipes: tuple[Recipe, ...]
+    answers: tuple[Answer, ...]
+    fallback_answers: tuple[Answer, ...] = ()
+
+
+class NeighbourReady(msgspec.Struct, frozen=True):
+    """The session is open."""
+
+
 class CellParams(msgspec.Struct, frozen=True):
-    """Asks for one cell to be explored."""
+    """Asks for one cell to be explored. `watched`: the supervisor answers `look`, in the two requests below as well."""
 
     cell: Cell
     expectations: Expectations
+    watched: bool = False
 
 
 class ShareParams(msgspec.Struct, frozen=True):
@@ -190,6 +217,7 @@ class ShareParams(msgspec.Struct, frozen=True):
     cell: Cell
     expectations: Expectations
     share: Share
+    watched: bool = False
 
 
 class ReplayParams(msgspec.Struct, frozen=True):
@@ -199,6 +227,7 @@ class ReplayParams(msgspec.Struct, frozen=True):
     expectations: Expectations
     schedule: Schedule
     times: int
+    watched: bool = False
 
 
 def encode_line(message: Request | Reply) -> bytes:

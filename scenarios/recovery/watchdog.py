@@ -13,7 +13,7 @@ FOLLOWING = 2
     requires=("lifecycle", "run-budget"),
     tasks=2 + FOLLOWING,
 )
-def watchdog_waits_for_the_device(script: Script) -> None:
+def watchdog_waits_for_the_device(script: Script, following: int = FOLLOWING) -> None:
     """A watchdog tells the client at once, waits for the device, and then starts from a fresh session.
 
     Claim: while the call is in flight nothing is reused; when it has returned its session is replaced before anybody
@@ -32,7 +32,7 @@ def watchdog_waits_for_the_device(script: Script) -> None:
     script.rest()
     gate.open()
     retry.result()
-    for _ in range(FOLLOWING):
+    for _ in range(following):
         service.submit(script.task()).result()
     script.join()
     service.close()
@@ -43,7 +43,7 @@ def watchdog_waits_for_the_device(script: Script) -> None:
     requires=("lifecycle", "run-budget"),
     tasks=1 + FOLLOWING,
 )
-def watchdog_ends_a_hang(script: Script) -> None:
+def watchdog_ends_a_hang(script: Script, behind: int = FOLLOWING) -> None:
     """A watchdog has the runtime end a call that hangs, and goes on with a fresh session.
 
     Claim: the runtime is asked before the client is told, and it is asked to end this call and no other.
@@ -54,7 +54,7 @@ def watchdog_ends_a_hang(script: Script) -> None:
     script.arm("run-hang")
     hung = service.submit(script.task())
     script.actor("waiter", hung.result)
-    following = [service.submit(script.task()) for _ in range(FOLLOWING)]
+    following = [service.submit(script.task()) for _ in range(behind)]
     script.rest(10 * BUDGET)
     for task in following:
         task.result()

@@ -31,10 +31,12 @@ def measure(adapter, *only):
     install()
     from harness.faults.catalogue import FAMILIES
 
-    bench = Bench(adapter)
+    beside = Beside(adapter)
+    bench = Bench(adapter, beside.process)
     chosen = [only] if only else [(name, service) for name in survived(FAMILIES) for service in SERVICES]
     for name, service in chosen:
         print(json.dumps({"fault": name, "service": service, **bench.cell(FAMILIES[name], service)}), flush=True)  # noqa: T201 - its output
+    beside.close()
 
 
 def survived(families):
@@ -42,10 +44,52 @@ def survived(families):
     return sorted(name for name, family in families.items() if not family.kills and name != "memory-cap")
 
 
+class Beside:
+    """Another process on the same target, but for numpy, which has no device."""
+
+    def __init__(self, adapter):
+        from harness.models.reference import resolve
+        from harness.models.registry import load_adapter
+        from harness.suite.plan import TargetSpec
+        from harness.supervisor.neighbour import NO_DEVICE, NeighbourProcess
+        from harness.supervisor.oracle import Oracles, Question
+        from harness.supervisor.staff import Staff
+        from harness.supervisor.switch import StopSwitch
+
+        self.process = None
+        if adapter == NO_DEVICE:
+            return
+        target = TargetSpec(adapter, adapter)
+        staff, model = (
+            Staff(target, float(SECONDS), StopSwitch()),
+            resolve(target.model, load_adapter(adapter).suffixes),
+        )
+        expected = Oracles().ask(staff, model, Question(seed=1, tasks=2))
+        self.process = NeighbourProcess(staff, model)
+        problem = self.process.ready(expected)
+        assert not problem, problem
+
+    def served(self):
+        """How it is now."""
+        return "" if self.process is None else elsewhere([self.process.look("after").answers])
+
+    def close(self):
+        """End it."""
+        if self.process is not None:
+            self.process.close()
+
+
+def elsewhere(looks):
+    """How another process was served at each look."""
+    answers = [answer for look in looks for answer in look if answer not in {"", None, "match"}]
+    return f", other process {' and '.join([*dict.fromkeys(answers), *([] if answers else ['served'])])}"
+
+
 class Bench:
     """Runs cells of one adapter in this process."""
 
-    def __init__(self, adapter):
+    def __init__(self, adapter, neighbour=None):
+        self.neighbour = neighbour
         from harness.models.reference import resolve
         from harness.models.registry import load_adapter
         from harness.oracle.reference import compute
@@ -65,7 +109,12 @@ class Bench:
         self._execute(script, service, ())
         before = held()
         execution, reason = self._execute(script, service, (FaultSpec(family.name, family.point, nth=nth),))
-        return {"reason": reason} if reason else {**told(execution), "back": back(execution, before)}
+        missed = (
+            [] if execution is None else [each.message for each in execution.findings if each.kind == "fault-missed"]
+        )
+        if reason or missed:
+            return {"reason": reason or missed[0]}
+        return {**told(execution), "back": back(execution, before)}
 
     def _execute(self, scenario, service, faults):
         from harness.engine.strategies.scripted import Scripted
@@ -74,7 +123,7 @@ class Bench:
 
         spec = ServiceSpec(service, slots=SERVICES[service])
         cell = Cell(scenario.id, self.target, spec, self.model.digest, faults=faults)
-        run = CellRun(cell, scenario, self.model, self.expectations)
+        run = CellRun(cell, scenario, self.model, self.expectations, neighbour=self.neighbour)
         try:
             if run.not_applicable:
                 return None, run.not_applicable
@@ -142,11 +191,12 @@ def told(execution):
         return {"hit": "", "neighbours": "", "steps": ""}
     struck = {event.task for event in strikes if event.task}
     others = [task for task in index.tasks.values() if task.accepted and task.id not in struck]
+    seen = [(event.attrs.get("in_flight"), event.attrs["fresh"]) for event in index.of("process-look")]
     fine = sum(task.outcome == "SUCCEEDED" and task.delivers[0].attrs["output"] == "match" for task in others)
     hit = " and ".join(dict.fromkeys(outcome(index.tasks[name]) for name in sorted(struck)))
     return {
         "hit": hit or whole(index, strikes[0]),
-        "neighbours": f"{fine} of {len(others)}",
+        "neighbours": f"{fine} of {len(others)}{elsewhere(seen) if seen else ''}",
         "steps": way_back(history.events, strikes[0]),
     }
 
@@ -206,6 +256,7 @@ def matrix():
 
     cells = {}
     for adapter in ADAPTERS:
+        beside = Beside(adapter)
         rows, done = run(adapter)
         assert done.returncode == 0, f"{adapter}: {done.stderr[-2000:]}"
         for row in rows:
@@ -213,7 +264,8 @@ def matrix():
         for fault in sorted(set(FAMILIES) - set(survived(FAMILIES))):
             for service in SERVICES:
                 rows, done = run(adapter, fault, service)
-                cells[fault, service, adapter] = shown(rows[0]) if rows else killed(done)
+                cells[fault, service, adapter] = shown(rows[0]) if rows else killed(done, beside.served())
+        beside.close()
     return cells
 
 
@@ -226,12 +278,12 @@ def shown(row):
     return f"{row['hit']}; {row['neighbours']}; {row['steps']}; {row['back']}"
 
 
-def killed(done):
+def killed(done, elsewhere):
     """The cell of a fault that ended the process."""
     assert done.returncode, "it printed nothing"
     assert "Traceback" not in done.stderr, done.stderr[-2000:]
     how = signal.Signals(-done.returncode).name if done.returncode < 0 else f"exit {done.returncode}"
-    return f"the process dies ({how}); with it; a fresh worker; yes"
+    return f"the process dies ({how}); with it{elsewhere}; a fresh worker; yes"
 
 
 def render(cells):

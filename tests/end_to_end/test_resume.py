@@ -151,6 +151,7 @@ def killed_at(racegate, suite, moments):
         clear(racegate.folder)
 
 
+@pytest.mark.timeout(600)  # seven runs, and the machine may have much else to do
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a worker that its supervisor died")
 def test_a_killed_supervisor_leaves_nothing_that_lies_and_the_rest_is_run(racegate):
     killed_at(racegate, SUITE, (0.5, 0.7, 0.9))

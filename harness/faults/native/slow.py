@@ -1,21 +1,13 @@
-"""One run is slow inside native code."""
+"""One run is slow inside native code. When it returns is a choice of the schedule, as when a time-out fires."""
 
-from harness.faults.fault import Fault, Hit, NativeStrike, Scope
+from harness.faults.fault import Fault, NativeStrike, Scope
 
 __all__ = ["NATIVE_SLOW"]
-
-_SECONDS = 5.0
-
-
-def _strike(hit: Hit) -> None:
-    hit.sleep(_SECONDS)
-
 
 NATIVE_SLOW = Fault(
     name="native-slow",
     point="invoke",
-    says="one run takes 5 virtual seconds, and 20 real milliseconds inside native code, then succeeds",
+    says="one run is held inside native code for 5 virtual seconds, then succeeds",
     scope=Scope.REQUEST,
-    strike=_strike,
-    native=NativeStrike("slow", "invoke"),
+    native=NativeStrike("hang", "invoke", seconds=5.0),
 )

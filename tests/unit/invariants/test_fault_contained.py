@@ -179,3 +179,70 @@ def test_who_waits_for_a_hundred_tries_of_another_is_harmed(book):
 def test_a_few_tries_of_another_harm_nobody(book):
     tried(book, 90)
     assert book.broken(ID) == []
+
+
+def look(book, moment="after", fresh="match", in_flight="match"):
+    book.mark("process-look", "harness", moment=moment, fresh=fresh, in_flight=in_flight)
+
+
+@pytest.mark.parametrize("scope", ["request", "context", "process", "device"])
+def test_another_process_that_is_served_rightly_keeps_it(book, scope):
+    two(book, scope=scope)
+    book.run("t2", ELSEWHERE)
+    book.deliver("t2")
+    look(book, "held", fresh="waits")
+    look(book)
+    assert book.broken(ID) == []
+    assert book.judge(ID).checked == (4 if scope in {"process", "device"} else 5)
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        ("garbage", "was given what is not its own"),
+        ("wrong-shape", "was given what is not its own"),
+        ("other", "was given another request's outputs"),
+        ("silent", "and a second one were not served any more"),
+        ("died", "and a second one died"),
+        ("error:RunError", "failed with RunError"),
+    ],
+)
+@pytest.mark.parametrize("scope", ["request", "context", "process", "device"])
+@pytest.mark.parametrize("which", ["fresh", "in_flight"])
+def test_another_process_that_is_not_breaks_it(book, answer, says, scope, which):
+    two(book, scope=scope)
+    look(book, **{which: answer})
+    may_be = scope == "device" and not says.startswith("was given")
+    expected = f"run-failure struck t1, with scope {scope}, and afterwards another process {says}"
+    assert book.broken(ID) == ([] if may_be else [expected])
+
+
+def test_wrong_outputs_count_while_a_call_is_held(book):
+    two(book, scope="context")
+    look(book, "held", fresh="garbage")
+    (said,) = book.broken(ID)
+    assert said.endswith("with scope context, and while a call was held another process was given what is not its own")
+
+
+@pytest.mark.parametrize("answer", ["late", "lost"])
+def test_what_a_slow_machine_may_do_is_unknown(book, answer):
+    two(book)
+    look(book, fresh=answer)
+    assert book.broken(ID) == []
+    assert "a slow machine may do that" in book.judge(ID).unknown
+
+
+def test_a_process_that_was_looked_at_before_the_fault_or_without_one_says_nothing(book):
+    book.service()
+    look(book, fresh="garbage")
+    assert book.judge(ID).checked == 0
+    book.submit("t1")
+    struck(book)
+    assert book.broken(ID) == []
+
+
+def test_looks_do_not_stand_in_for_the_tasks_that_a_scenario_meant_to_have(book):
+    book.submit("t1")
+    struck(book)
+    look(book)
+    assert book.judge(ID).checked == 0

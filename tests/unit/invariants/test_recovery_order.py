@@ -72,6 +72,44 @@ def test_the_client_is_told_after_the_runtime_was_asked(book):
     ]
 
 
+def cancelled_before_the_bind(book):
+    served(book, budget=None)
+    book.submit("t1")
+    cancel = book.begin("cancel", "main", "t1")
+    book.end(cancel, answer=True)
+    book.mark("interrupt", "main", session="s1")
+    call = book.bind("t1", "s1", "w1")
+    book.begin("invoke", "w1", "t1", "s1", call)
+
+
+def test_what_was_asked_before_the_bind_is_asked_again(book):
+    cancelled_before_the_bind(book)
+    book.mark("at-rest")
+    assert book.broken(ID) == ["the runtime was asked to end the run of t1 before that was bound, and has forgotten it"]
+
+
+def test_an_interrupt_after_the_bind_is_heard(book):
+    cancelled_before_the_bind(book)
+    book.mark("interrupt", "w1", session="s1")
+    book.mark("at-rest")
+    assert book.broken(ID) == []
+    assert book.judge(ID).checked == 2, "the interrupt, and that it was not in vain"
+
+
+def test_before_everybody_is_at_rest_somebody_may_still_ask(book):
+    cancelled_before_the_bind(book)
+    assert book.broken(ID) == []
+
+
+def test_who_never_interrupts_forgets_nothing(book):
+    served(book, budget=None)
+    hangs(book)
+    cancel = book.begin("cancel", "main", "t1")
+    book.end(cancel, answer=True)
+    book.mark("at-rest")
+    assert book.broken(ID) == []
+
+
 def test_a_runtime_that_cannot_be_asked_need_not_be(book):
     book.service(lifecycle=True, run_budget_ms=50)
     book.open("s1", "w1")

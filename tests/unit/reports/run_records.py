@@ -75,6 +75,7 @@ def cell(scenario: str, **changes: Any) -> CellResult:
         seconds=0.25,
         exploration=Exploration("portfolio", "7"),
         faults=(FaultTally("wait-timeout", 3),),
+        process_looks=3,
         invariants=tuple(tally(name) for name in INVARIANTS),
     )
     return replace(made, **changes)

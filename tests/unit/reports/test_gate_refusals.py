@@ -305,13 +305,23 @@ def without(value, path, replacement=None):
 
 # A map whose keys are free, or a part that a receipt may be without.
 FREE = {"counts", "options", "artifacts", "cgroupLimits", "configuration"}
+MAY_LACK = {"exploration", "processLooks"}
 
 
 def test_taking_out_any_field_denies(tmp_path):
     whole = statement(run(controls=()))
     for path in leaves(whole):
-        if isinstance(path[-1], str) and not FREE & set(path[:-1]) and path[-1] != "exploration":
+        if isinstance(path[-1], str) and not FREE & set(path[:-1]) and path[-1] not in MAY_LACK:
             assert judge(tmp_path, signed_data(without(whole, path))).decision == "DENY", path
+
+
+def test_a_receipt_from_before_other_processes_were_watched_still_counts(tmp_path):
+    whole = statement(run())
+    older = json.loads(json.dumps(whole))
+    for entry in older["predicate"]["scenarios"]:
+        del entry["processLooks"]
+    for receipt in (whole, older):
+        assert judge(tmp_path, signed_data(receipt)).decision == "ALLOW"
 
 
 def test_no_field_of_a_wrong_type_gets_through_or_crashes_the_gate(tmp_path):

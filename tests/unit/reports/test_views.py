@@ -268,3 +268,13 @@ def test_caveats_of_a_held_run_do_not_say_that_native_calls_ran_one_at_a_time():
     held = first_cell(run(), native="held", oracle="alone")
     assert not any("one at a time" in caveat for caveat in caveats(held, signed=True))
     assert any("the service alone" in caveat for caveat in caveats(held, signed=True))
+
+
+def test_faults_that_struck_with_no_other_process_watched_are_a_caveat():
+    def said(**changes):
+        return [line for line in caveats(run(cells=(cell("one", **changes),)), signed=True) if "OTHER PROCESS" in line]
+
+    assert said() == []
+    assert said(process_looks=0) == ["NO OTHER PROCESS on the device was watched while faults struck: one."]
+    assert said(process_looks=0, faults=()) == []
+    assert said(process_looks=0, verdict=Verdict.NOT_APPLICABLE) == []

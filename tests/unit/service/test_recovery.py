@@ -1,7 +1,7 @@
 import threading
 
 import pytest
-from service_fakes import GUARD, inside, task, value_of
+from service_fakes import GUARD, FakeRuntime, inside, task, value_of
 
 from adapters.base import Grain, RunError, RunInterruptedError, Scope
 from harness.service.config import ServiceConfig
@@ -240,6 +240,48 @@ def test_a_device_that_failed_has_idle_slots_rebuild_and_nobody_pays_for_it(runt
     assert len(runtime.sessions) == 4, "each slot rebuilt once"
     assert [value_of(pool.submit(task(n)).result(GUARD)) for n in (1, 2, 3)] == [2.0, 4.0, 6.0]
     assert len(runtime.sessions) == 4
+
+
+@pytest.mark.parametrize("place", ["open", "check", "close"])
+def test_a_device_that_fails_outside_of_a_run_has_idle_slots_rebuild_too(runtime, make, steps, place):
+    gone = RunError("gone", scope=Scope.DEVICE)
+
+    def check(_session):
+        if place == "check":
+            raise gone
+        return False
+
+    pool = make(slots=2, health_check=check)
+    if place == "open":
+        runtime.open_errors[2] = gone
+    if place == "close":
+        runtime.close_error = gone
+    runtime.run_errors[0.0] = RunError("a failed run, which the check is asked about")
+    pool.submit(task(0)).exception(GUARD)
+    idle = 1 - runtime.sessions.index(next(each for each in runtime.sessions if each.ran_on))
+    steps.wait_for(idle, "neighbours")
+    assert "invalidate" in steps.of(idle), "the idle session is not looked at: nothing of before is good"
+    assert not runtime.sessions[idle].ran_on
+    if place != "close":  # a session that is not released is not replaced either
+        assert value_of(pool.submit(task(1)).result(GUARD)) == 2.0
+
+
+def test_a_session_that_waits_for_its_first_run_does_not_outlive_its_device(runtime, make):
+    newer = FakeRuntime()
+    pool = make(model_version="v1")
+    inside(runtime, pool, 0)
+    runtime.run_errors[1.0] = RunError("gone", scope=Scope.DEVICE)
+    finds_out = pool.submit(task(1))
+    switching = threading.Thread(target=lambda: pool.switch(newer.open, version="v2"))
+    switching.start()
+    while pool._crew.change is None:
+        threading.Event().wait(0.001)
+    runtime.let_go(0)  # the spare is opened between the two runs
+    assert isinstance(finds_out.exception(GUARD), RunError)
+    switching.join(GUARD)
+    assert value_of(pool.submit(task(2)).result(GUARD)) == 4.0
+    assert [bool(session.ran_on) for session in newer.sessions] == [False, True], "the first one was on the device, too"
+    assert newer.breaches == []
 
 
 def test_a_context_that_failed_is_no_affair_of_the_neighbours(runtime, make, steps):

@@ -37,11 +37,16 @@ def announce(_params, emit):
     return {}
 
 
+def look(_params, emit):
+    return emit.look("after")
+
+
 OPERATIONS = {
     "echo": operation(AdapterParams, echo),
     "refuse": operation(AdapterParams, refuse),
     "break": operation(AdapterParams, break_down),
     "announce": operation(AdapterParams, announce),
+    "look": operation(AdapterParams, look),
 }
 
 
@@ -117,3 +122,15 @@ def test_a_line_feed_inside_a_string_does_not_end_a_line():
     _, replies = talk(OPERATIONS, request(1, "echo", adapter="two\nlines"))
     assert replies == [{"id": 1, "result": {"adapter": "two\nlines"}}]
     assert msgspec.json.decode(b'"\\n"') == "\n"
+
+
+def test_a_look_is_answered_by_the_supervisor_before_the_result():
+    answer = json.dumps({"id": 1, "op": "looked", "params": {"fresh": "match"}}).encode() + b"\n"
+    status, replies = talk(OPERATIONS, request(1, "look", adapter="a"), answer, request(2, "shutdown"))
+    assert status == 0
+    assert replies[:2] == [{"id": 1, "look": "after"}, {"id": 1, "result": {"fresh": "match", "in_flight": ""}}]
+
+
+def test_a_supervisor_that_goes_before_it_answers_a_look_ends_the_worker():
+    status, replies = talk(OPERATIONS, request(1, "look", adapter="a"))
+    assert (status, replies) == (1, [{"id": 1, "look": "after"}])

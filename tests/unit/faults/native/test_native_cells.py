@@ -183,7 +183,7 @@ def test_a_fault_that_never_reaches_native_code_leaves_the_cell_unknown(bench, m
     monkeypatch.setattr(NativeStrikes, "_point", lambda _self, _point: "destroy")
     result = bench.run(three_tasks, "native-slow")
     assert result.verdict is Verdict.UNKNOWN
-    assert result.reason == "slow never reached native code"
+    assert result.reason == "native-slow never reached native code"
 
 
 def test_a_call_that_leaves_the_gate_by_itself_makes_real_time_matter(bench, monkeypatch):
