@@ -88,21 +88,9 @@ class TicketObserver:
             self._by_worker.clear()
         _release_all(left)
 
-    def ended(self, future: AnyFuture, how: str) -> None:
-        """Passed on."""
-        self._pass("ended", future, how)
-
-    def slot(self, slot: int, state: str) -> None:
-        """Passed on."""
-        self._pass("slot", slot, state)
-
-    def health(self, name: str) -> None:
-        """Passed on."""
-        self._pass("health", name)
-
-    def closing(self, reason: str) -> None:
-        """Passed on."""
-        self._pass("closing", reason)
+    def __getattr__(self, name: str) -> Any:
+        """Whatever else a service tells is passed on."""
+        return getattr(self._inner, name)
 
     def _pass(self, name: str, *values: Any) -> None:
         hear = getattr(self._inner, name, None)

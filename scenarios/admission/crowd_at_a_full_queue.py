@@ -6,7 +6,7 @@ __all__ = ["crowd_at_a_full_queue"]
 
 
 @scenario(exercises=("capacity", "own-output", "terminal-once"), requires=("overflow:reject",), tasks=7)
-def crowd_at_a_full_queue(script: Script) -> None:
+def crowd_at_a_full_queue(script: Script, places: int = 2, before: int = 2) -> None:
     """Clients that come at the same moment do not fill a queue beyond its bound.
 
     Claim: of more clients than there are places, at most `capacity` are accepted, and each of those gets its answer.
@@ -14,8 +14,8 @@ def crowd_at_a_full_queue(script: Script) -> None:
         once to a queue for two.
     Expected: at least one actor is refused; every accepted task delivers its own output.
     """
-    service = script.open_service(capacity=2)
-    for _ in range(2):
+    service = script.open_service(capacity=places)
+    for _ in range(before):
         service.submit(script.task()).result()
     gate = script.hold("invoke")
     accepted: list[ClientTask] = []

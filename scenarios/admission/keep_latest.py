@@ -34,15 +34,15 @@ def keep_latest(script: Script) -> None:
 
 
 @scenario(exercises=("terminal-once", "own-output"), requires=("overflow:keep-latest",), tasks=2 * FRAMES)
-def camera_frames(script: Script) -> None:
+def camera_frames(script: Script, each: int = FRAMES) -> None:
     """Two cameras send frames as they come; every frame is answered, by its own output or by REPLACED.
 
     Claim: a frame is replaced before a worker takes it or not at all, and nobody waits for one in vain.
     Interleaving: both producers are actors; when a worker takes a frame is left to the strategy.
     Expected: each frame ends once, the last of all with its own output.
     """
-    service = script.open_service(capacity=FRAMES, classes=LATEST)
-    inputs = [[script.task() for _ in range(FRAMES)] for _ in range(2)]
+    service = script.open_service(capacity=each, classes=LATEST)
+    inputs = [[script.task() for _ in range(each)] for _ in range(2)]
     frames: list[ClientTask] = []
     for number, camera in enumerate(inputs, start=1):
         script.actor(f"camera-{number}", lambda camera=camera: frames.extend(service.submit(frame) for frame in camera))

@@ -9,7 +9,7 @@ COUNT = 3
 
 
 @scenario(exercises=("terminal-once", "own-output"), requires=("journal", "classes"), tasks=COUNT)
-def killed_and_resumed(script: Script) -> None:
+def killed_and_resumed(script: Script, count: int = COUNT) -> None:
     """What was accepted and not finished when the process was killed runs in the next one, and nothing runs twice.
 
     Claim: at every moment the journal on the disk knows each accepted task; one whose result somebody has seen is
@@ -20,8 +20,8 @@ def killed_and_resumed(script: Script) -> None:
     Expected: the pending ones run, with their own outputs; the finished ones are refused.
     """
     journal = script.journal()
-    first = script.open_service(capacity=COUNT, classes=ORDERS, journal=journal)
-    orders = [script.task() for _ in range(COUNT)]
+    first = script.open_service(capacity=count, classes=ORDERS, journal=journal)
+    orders = [script.task() for _ in range(count)]
     tasks = [
         first.submit(order, request_class="orders", payload_ref=f"order-{number}")
         for number, order in enumerate(orders)
@@ -42,7 +42,7 @@ def killed_and_resumed(script: Script) -> None:
     pending = left.references()
     says = "a task whose result was seen is finished on the disk"
     script.expect(not any(f"order-{number}" in pending for number in finished), "terminal-once", says)
-    second = script.open_service(capacity=COUNT, classes=ORDERS, journal=left)
+    second = script.open_service(capacity=count, classes=ORDERS, journal=left)
     for number, order in enumerate(orders):
         reference = f"order-{number}"
         again = second.submit(script.again(order), request_class="orders", payload_ref=reference)

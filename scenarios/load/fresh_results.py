@@ -9,7 +9,7 @@ NEEDS = ("freshness", "callbacks")
 
 
 @scenario(exercises=("fresh-only", "own-output"), requires=NEEDS, tasks=FRAMES)
-def fresh_frames(script: Script) -> None:
+def fresh_frames(script: Script, count: int = FRAMES) -> None:
     """The picture never goes back: a frame that is done late is not shown after a newer one.
 
     Claim: results are applied in the order of their frames, whoever finishes first.
@@ -17,10 +17,10 @@ def fresh_frames(script: Script) -> None:
         gives its result is left to the strategy.
     Expected: each applied frame is newer than the one before.
     """
-    service = script.open_service(capacity=FRAMES)
+    service = script.open_service(capacity=count)
     screen = script.subscriber()
     frames: list[ClientTask] = []
-    for number in range(1, FRAMES + 1):
+    for number in range(1, count + 1):
         frame = service.submit(script.task(), context=number)
         screen.follow(frame, number)
         frames.append(frame)
@@ -30,17 +30,17 @@ def fresh_frames(script: Script) -> None:
 
 
 @scenario(exercises=("fresh-only", "own-output"), requires=NEEDS, tasks=3)
-def search_box(script: Script) -> None:
+def search_box(script: Script, keystrokes: int = 3) -> None:
     """What answers an older text is not shown once the user has typed on.
 
     Claim: when `expect` has returned, no result of an older context is applied.
     Interleaving: the answers race with the keystrokes of the user, who waits for none of them.
     Expected: only what is at least as new as the last keystroke is applied after it.
     """
-    service = script.open_service(capacity=3)
+    service = script.open_service(capacity=keystrokes)
     box = script.subscriber()
     tasks: list[ClientTask] = []
-    for number in range(1, 4):
+    for number in range(1, keystrokes + 1):
         box.expect(number)
         task = service.submit(script.task(), context=number)
         box.follow(task, number)
@@ -51,7 +51,7 @@ def search_box(script: Script) -> None:
 
 
 @scenario(exercises=("fresh-only", "one-version"), requires=(*NEEDS, "model_switch"), tasks=4)
-def stale_model(script: Script) -> None:
+def stale_model(script: Script, before: int = 2) -> None:
     """A result of the old model is not applied when the new one has become current.
 
     Claim: when `switched_to` has returned, no result of the old version is applied, though its task finishes.
@@ -62,14 +62,14 @@ def stale_model(script: Script) -> None:
     service = script.open_service()
     screen = script.subscriber()
     tasks: list[ClientTask] = []
-    for number in (1, 2):
+    for number in range(1, before + 1):
         task = service.submit(script.task(), context=number)
         screen.follow(task, number)
         tasks.append(task)
     screen.switched_to("v2")
     service.switch("v2")
-    last = service.submit(script.task(), context=3)
-    screen.follow(last, 3)
+    last = service.submit(script.task(), context=before + 1)
+    screen.follow(last, before + 1)
     for task in (*tasks, last):
         task.result()
     service.close()

@@ -8,7 +8,7 @@ CLIENTS = 4
 
 
 @scenario(exercises=("own-output", "terminal-once", "one-task-per-session", "owner-thread"), tasks=CLIENTS)
-def many_clients(script: Script) -> None:
+def many_clients(script: Script, clients: int = CLIENTS) -> None:
     """Every client gets its own answer, however the clients interleave.
 
     Claim: an output belongs to the task whose input it was made from.
@@ -16,8 +16,8 @@ def many_clients(script: Script) -> None:
         strategy.
     Expected: each accepted task delivers its own output.
     """
-    service = script.open_service(capacity=CLIENTS)
-    for number in range(CLIENTS):
+    service = script.open_service(capacity=clients)
+    for number in range(clients):
         task = script.task()
         script.actor(f"client-{number + 1}", lambda task=task: _use(service, task))
     script.join()

@@ -8,7 +8,7 @@ SECONDS = (900.0, 300.0, 600.0)
 
 
 @scenario(exercises=("order", "own-output", "terminal-once"), requires=("earliest-deadline", "deadline"), tasks=6)
-def earliest_deadline(script: Script) -> None:
+def earliest_deadline(script: Script, deadlines: tuple[float, ...] = SECONDS) -> None:
     """Of the tasks that wait the one that is due first starts first, and those without a deadline last.
 
     Claim: the order of coming decides among equals alone.
@@ -16,12 +16,12 @@ def earliest_deadline(script: Script) -> None:
         and 10 minutes come.
     Expected: they start in the order of their deadlines; each delivers its own output.
     """
-    service = script.open_service(capacity=4, ordering="earliest-deadline")
+    service = script.open_service(capacity=1 + len(deadlines), ordering="earliest-deadline")
     gate = script.hold("invoke")
     tasks = [service.submit(script.task()) for _ in range(service.workers)]
     gate.wait(service.workers)
     tasks.append(service.submit(script.task()))
-    tasks += [service.submit(script.task(), deadline=seconds) for seconds in SECONDS]
+    tasks += [service.submit(script.task(), deadline=seconds) for seconds in deadlines]
     gate.open()
     for task in tasks:
         task.result()

@@ -6,7 +6,7 @@ __all__ = ["fair_share_floor"]
 
 
 @scenario(exercises=("order", "own-output", "terminal-once"), requires=("fair-share", "classes"), tasks=8)
-def fair_share_floor(script: Script) -> None:
+def fair_share_floor(script: Script, heavy: int = 5) -> None:
     """A class with a floor gets its share of the starts, however heavy the others are.
 
     Claim: with a floor of a third, one start in three is the class's while it has tasks waiting.
@@ -15,11 +15,11 @@ def fair_share_floor(script: Script) -> None:
     Expected: the one starts among the next three; each task delivers its own output.
     """
     classes = {"default": {"weight": 100.0}, "always-on": {"weight": 1.0, "floor": 0.34}}
-    service = script.open_service(capacity=6, classes=classes, ordering="fair-share")
+    service = script.open_service(capacity=heavy + 1, classes=classes, ordering="fair-share")
     gate = script.hold("invoke")
     tasks = [service.submit(script.task()) for _ in range(service.workers)]
     gate.wait(service.workers)
-    tasks += [service.submit(script.task()) for _ in range(5)]
+    tasks += [service.submit(script.task()) for _ in range(heavy)]
     tasks.append(service.submit(script.task(), request_class="always-on"))
     gate.open()
     for task in tasks:

@@ -6,7 +6,7 @@ __all__ = ["fair_share_weights"]
 
 
 @scenario(exercises=("order", "own-output", "terminal-once"), requires=("fair-share", "classes"), tasks=8)
-def fair_share_weights(script: Script) -> None:
+def fair_share_weights(script: Script, each: int = 3) -> None:
     """Starts are shared by weight while several classes have tasks waiting, whoever came first.
 
     Claim: a class of weight 4 has four starts for each one of a class of weight 1, give or take one of either.
@@ -15,12 +15,12 @@ def fair_share_weights(script: Script) -> None:
     Expected: the light class does not have the first two starts; each task delivers its own output.
     """
     classes = {"light": {"weight": 1.0}, "heavy": {"weight": 4.0}}
-    service = script.open_service(capacity=6, classes=classes, ordering="fair-share")
+    service = script.open_service(capacity=2 * each, classes=classes, ordering="fair-share")
     gate = script.hold("invoke")
     tasks = [service.submit(script.task()) for _ in range(service.workers)]
     gate.wait(service.workers)
-    tasks += [service.submit(script.task(), request_class="light") for _ in range(3)]
-    tasks += [service.submit(script.task(), request_class="heavy") for _ in range(3)]
+    tasks += [service.submit(script.task(), request_class="light") for _ in range(each)]
+    tasks += [service.submit(script.task(), request_class="heavy") for _ in range(each)]
     gate.open()
     for task in tasks:
         task.result()

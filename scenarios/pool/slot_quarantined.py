@@ -6,17 +6,17 @@ __all__ = ["slot_failure_spares_the_other", "slot_quarantined"]
 
 
 @scenario(exercises=("quarantine", "own-output", "terminal-once", "close-once"), requires=("lifecycle",), tasks=4)
-def slot_quarantined(script: Script) -> None:
+def slot_quarantined(script: Script, tasks: int = 4) -> None:
     """A slot whose session is not found sound after a failed run is rebuilt before anybody gets it again.
 
     Claim: nothing runs on the session in doubt; it is released, and a new one takes its place.
     Interleaving: the first run fails, and the health check says no; three more tasks follow.
     Expected: one FAILED; every other task delivers its own output; each session is closed once.
     """
-    service = script.open_service(capacity=4, health_check=lambda: False)
+    service = script.open_service(capacity=tasks, health_check=lambda: False)
     script.arm("run-failure")
-    tasks = [service.submit(script.task()) for _ in range(4)]
-    for task in tasks:
+    submitted = [service.submit(script.task()) for _ in range(tasks)]
+    for task in submitted:
         task.result()
     service.close()
 

@@ -10,17 +10,17 @@ LARGE, UNSEEN = 1, 2
 
 
 @scenario(exercises=(*EXERCISES, "one-task-per-session"), requires=NEEDS, tasks=3)
-def two_shapes_alternating(script: Script) -> None:
+def two_shapes_alternating(script: Script, pairs: int = 3) -> None:
     """Tasks of two shapes in turn each get an output of their own shape, and their own output.
 
     Claim: nothing of the shape before is left in a buffer, whichever slot runs what.
     Interleaving: small and large tasks wait in turn behind a run that is held inside `invoke`; the gate opens.
     Expected: its own output for each.
     """
-    service = script.open_service(capacity=5, shapes=True)
+    service = script.open_service(capacity=2 * pairs - 1, shapes=True)
     gate = script.hold("invoke", calls=1)
     tasks: list[ClientTask] = []
-    for _ in range(3):
+    for _ in range(pairs):
         tasks.append(service.submit(script.task()))
         tasks.append(service.submit(script.task(shape=LARGE)))
     gate.open()

@@ -2,7 +2,7 @@ import itertools
 import random
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 import numpy as np
 import pytest
@@ -412,6 +412,22 @@ def test_a_task_cancelled_while_it_runs_keeps_its_ticket_until_the_call_has_retu
     service.close()
     assert made.counters().live == 0
     assert [each for each in heard if each != "draining"] == ["accepting", ("returned", 0), "closed"]
+
+
+def test_an_observer_behind_the_gate_hears_everything_that_one_in_front_of_a_service_does():
+    heard = []
+
+    class Heard:
+        def __getattr__(self, name):
+            return lambda *_: heard.append(name)
+
+    told = [name for name, value in vars(NullObserver).items() if callable(value)]
+    observer = TicketObserver(Heard())
+    arguments = {"dequeued": [Future()], "leased": [0, Future()]}
+    for name in told:
+        getattr(observer, name)(*arguments.get(name, [0]))
+    assert heard == told
+    assert "recovery" in told
 
 
 def test_requests_that_share_a_run_each_have_a_ticket_until_it_has_returned(runtime):

@@ -1,0 +1,123 @@
+"""Every rule of the service contract is searched whole, in its scenarios' smallest configurations, as far as that goes.
+
+RACEGATE_SEARCH_SECONDS=3600 pytest -m soak --timeout 0 tests/end_to_end/test_rules_exhausted.py
+
+With two preemptions, or with one where that takes longer than the limit for a scenario; a violation or UNKNOWN fails.
+RACEGATE_SEARCH_BOUNDS=1 does not try two.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+
+import pytest
+from searched_table import PAGE, RULES, SMALLEST_ONES, keep_row, rows, searched, spaces, total
+
+from scenarios.catalogue import SCENARIOS
+
+LIMIT = float(os.environ.get("RACEGATE_SEARCH_SECONDS", "120"))
+BOUNDS = tuple(map(int, os.environ.get("RACEGATE_SEARCH_BOUNDS", "2,1").split(",")))
+"""A space that is not whole with the first is searched with the next."""
+AT_ONCE = 8
+"""Spaces of one service that a command searches, one after the other: each command runs the controls as well."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search said of one space. `cells` are those of its row."""
+
+    verdict: str
+    whole: bool
+    cells: tuple[str, ...]
+
+
+def explore(group, bound, out):
+    """Search some spaces of one service, and return what was printed."""
+    command = [
+        *(sys.executable, "-m", "harness.cli.main", "explore", *group[0].options),
+        *(part for space in group for part in ("--scenario", space.reference)),
+        *("--strategy", "exhaustive", "--bound", str(bound), "--carrier", "greenlets", "--seconds", str(LIMIT)),
+        *("-j", "1", "--seed", "1", "--out", str(out)),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout + done.stderr
+
+
+def read(space, bound, said):
+    """What was said of one space."""
+    verdict = re.search(rf"^numpy +{space.service} +{space.scenario} +(\w+)", said, re.MULTILINE)
+    extent = re.search(
+        rf"^{space.scenario} +(\d+) executions of about (\d+) decision points in ([\d.]+) s; (.*)$", said, re.MULTILINE
+    )
+    if verdict is None or extent is None:
+        return Found(said, whole=False, cells=())
+    executions, points, seconds, how_far = extent.groups()
+    whole = how_far.startswith("every schedule")
+    cells = (f"{int(executions):,}", points, seconds, searched(bound, whole=whole))
+    return Found(verdict[1], whole=whole, cells=cells)
+
+
+class Searches:
+    """Searches the spaces that were asked for, some at once: with two preemptions, or else with one."""
+
+    def __init__(self, wanted, out):
+        self._wanted = wanted
+        self._out = out
+        self._found = {}
+
+    def of(self, space):
+        if space not in self._found:
+            left = (each for each in self._wanted if each not in self._found and each.options == space.options)
+            self._run([space, *(each for each in left if each != space)][:AT_ONCE])
+        return self._found[space]
+
+    def _run(self, group):
+        for bound in BOUNDS:
+            said = explore(group, bound, self._out)
+            self._found.update({space: read(space, bound, said) for space in group})
+            group = [space for space in group if self._found[space].verdict == "PASS" and not self._found[space].whole]
+            if not group:
+                break
+
+
+@pytest.fixture(scope="module")
+def searches(request, tmp_path_factory):
+    specs = (getattr(item, "callspec", None) for item in request.session.items)
+    wanted = [spec.params["space"] for spec in specs if spec is not None and "space" in spec.params]
+    return Searches(wanted, tmp_path_factory.mktemp("out"))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("space", spaces(), ids=lambda space: f"{space.scenario}-{space.service}")
+def test_a_rule_is_searched(space, searches):
+    found = searches.of(space)
+    assert found.verdict == "PASS"
+    keep_row(space, found.cells)
+
+
+def test_every_scenario_of_the_contract_has_a_row_and_no_other_has_one():
+    keys = [space.key for space in spaces()]
+    assert len(set(keys)) == len(keys)
+    assert set(rows()) == set(keys), "run the soak test above for the scenarios that are missing; -k takes their names"
+
+
+def test_every_rule_has_a_scenario_and_what_is_left_out_is_inside_native_code():
+    assert {space.point for space in spaces()} == set(RULES)
+    left_out = SCENARIOS.keys() - {space.scenario for space in spaces()}
+    assert left_out == {name for name, scenario in SCENARIOS.items() if scenario.native == "held"}
+    assert SMALLEST_ONES.keys() <= SCENARIOS.keys()
+
+
+def test_a_row_says_what_was_searched():
+    for key, row in rows().items():
+        executions, points, seconds, extent = row.strip("| ").split(" | ")[3:]
+        assert int(executions.replace(",", "")) > 0, key
+        assert int(points) > 0, key
+        assert float(seconds) > 0, key
+        assert extent in {searched(bound, whole=whole) for bound in (2, 1) for whole in (True, False)}, key
+
+
+def test_the_page_counts_its_rows():
+    assert f"\n\n{total(list(rows().values()))}\n\n" in PAGE.read_text()
