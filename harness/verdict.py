@@ -103,12 +103,16 @@ class FaultTally(msgspec.Struct, frozen=True):
 
 
 class Exploration(msgspec.Struct, frozen=True):
-    """How schedules were chosen. `seed` is a decimal string, `bound` is -1 where the strategy has none."""
+    """How schedules were chosen. `seed` is a decimal string, `bound` is -1 where the strategy has none.
+
+    `whole_to`: with at most so many preemptions every schedule was explored, -1 if that cannot be said of any number.
+    """
 
     strategy: str
     seed: str
     bound: int = -1
     exhausted: bool = False
+    whole_to: int = -1
 
 
 class Stop(msgspec.Struct, frozen=True):

@@ -105,5 +105,8 @@ def _extent(cell: CellResult) -> str:
     ran = f"{cell.executions} executions of about {points} decision points in {cell.seconds:.1f} s"
     if found is None or found.strategy != "exhaustive":
         return ran
-    most = f"{found.bound} preemption{'' if found.bound == 1 else 's'}"
-    return f"{ran}; {'every schedule' if found.exhausted else 'NOT every schedule'} with at most {most}"
+    most = f"with at most {found.bound} preemption{'' if found.bound == 1 else 's'}"
+    if found.exhausted:
+        return f"{ran}; every schedule {most}"
+    fewer = f"; every one with at most {found.whole_to}" if found.whole_to >= 0 else ""
+    return f"{ran}; NOT every schedule {most}{fewer}"

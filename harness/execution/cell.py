@@ -189,14 +189,12 @@ def _explore(run: CellRun, progress: Callable[[int], None], share: Share) -> Sha
     strategy = make_strategy(
         budget.strategy, cell.seed, budget.bound, share.index, share.of, reduce=run.factory.seen_whole
     )
-    tally.bound = strategy.bound
     was_fair = False
     for number in _numbers(strategy, share, cell):
         run.laboratory.on_execution = partial(progress, number)
         common, knew = strategy.common, run.laboratory.releases_decide
         execution = run.laboratory.execute(strategy, number)
         if execution is None:
-            tally.exhausted = strategy.name == "exhaustive" and not was_fair
             break
         was_fair |= execution.was_fair  # the kernel chose, and what else could have been chosen was not tried
         if run.laboratory.releases_decide and not knew:
@@ -204,6 +202,9 @@ def _explore(run: CellRun, progress: Callable[[int], None], share: Share) -> Sha
         tally.add(number, execution, common=common, counts=share.counts(number))
         if not execution.clean or execution.harmed:
             break
+    whole_to = strategy.whole_to if tally.clean and not was_fair else -1
+    exhausted = 0 <= strategy.bound == whole_to
+    tally.exploration = Exploration(budget.strategy, str(cell.seed), strategy.bound, exhausted, whole_to)
     tally.repeat_first()
     return tally.report()
 
@@ -258,17 +259,16 @@ class _Tally:
         self._common = sha256()
         self._first: Execution | None = None
         self._first_number = 0
-        self._clean = True
+        self.clean = True
         self._kept = False
-        self.exhausted = False
-        self.bound = -1
+        self.exploration = Exploration(run.cell.budget.strategy, str(run.cell.seed))
 
     def add(self, number: int, execution: Execution, *, common: bool, counts: bool) -> None:
         """Take one execution, and judge it if it counts: one that was given up is part of one that was judged.
 
         The histories of the common ones, which every share runs, must be the same everywhere.
         """
-        self._clean = execution.clean and not execution.harmed
+        self.clean = execution.clean and not execution.harmed
         if common:
             course = f"{execution.choices} {execution.points} {execution.history.digest()}\n"
             self._common.update(course.encode())
@@ -328,7 +328,7 @@ class _Tally:
         All but its first execution would then have begun elsewhere, and what it does on a fresh start was not explored.
         """
         first = self._first
-        if first is None or not self._clean or self._ran == 1:
+        if first is None or not self.clean or self._ran == 1:
             return
         again = self._run.laboratory.replay(self._run.schedule(first))
         if _course(again) != _course(first):
@@ -367,7 +367,6 @@ class _Tally:
         if run.expectations.unknown:
             unknown["own-output"] = run.expectations.unknown
         names = sorted(self._checked.keys() | unknown.keys())
-        budget = run.cell.budget
         scenario, digest = run.cell.as_recorded(run.scenario.id, run.scenario.digest)
         return CellResult(
             scenario=scenario,
@@ -384,7 +383,7 @@ class _Tally:
             executions=self._executions,
             decision_points=self._points,
             seconds=round(time.monotonic() - self._began, 3),
-            exploration=Exploration(budget.strategy, str(run.cell.seed), self.bound, self.exhausted),
+            exploration=self.exploration,
             faults=tuple(FaultTally(kind, count) for kind, count in sorted(self._injected.items())),
             invariants=tuple(
                 InvariantTally(name, self._checked[name], self._violated[name], unknown.get(name, "")) for name in names

@@ -73,6 +73,11 @@ class Exhaustive:
         self._levels[0].append(())
         self._seen: dict[int, int] = {}
 
+    @property
+    def whole_to(self) -> int:
+        """Prefixes with fewer preemptions come first, and none adds one with fewer: the lowest level is the next."""
+        return next((cost for cost, level in enumerate(self._levels) if level), self.bound + 1) - 1
+
     def begin(self, execution: int) -> bool:
         """Take the next prefix; False when none is left, and the space within the bound is exhausted."""
         del execution

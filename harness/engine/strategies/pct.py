@@ -40,6 +40,7 @@ class Pct:
     """PCT with `depth` (the number of ordering constraints a bug needs, 1 and up)."""
 
     name = "pct"
+    whole_to = -1
     tracks_causality = False
 
     def __init__(self, seed: int, depth: int = 3) -> None:

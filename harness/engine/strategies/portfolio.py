@@ -23,6 +23,7 @@ class Portfolio:
 
     name = "portfolio"
     bound = -1
+    whole_to = -1
     tracks_causality = False
 
     def __init__(self, seed: int) -> None:

@@ -15,6 +15,7 @@ class RandomWalk:
 
     name = "random"
     bound = -1
+    whole_to = -1
     tracks_causality = False
     common = False
 

@@ -53,6 +53,7 @@ class Scripted:
 
     name = "scripted"
     bound = -1
+    whole_to = -1
     tracks_causality = False
     common = False
 

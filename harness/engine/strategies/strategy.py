@@ -52,5 +52,10 @@ class Search(Strategy, Protocol):
     common: bool
     """Whether the next execution must be run in every share of an exploration: what follows depends on it."""
 
+    @property
+    def whole_to(self) -> int:
+        """With at most so many preemptions, this share has explored every schedule; -1 where that is true of none."""
+        ...
+
     def start_over(self) -> None:
         """Forget what was explored: there are more decision points than were known of so far."""

@@ -56,6 +56,13 @@ def test_a_search_that_is_cut_short_says_so(racegate, tmp_path):
     assert "NOT every schedule with at most 2 preemptions" in done.stdout
 
 
+def test_a_search_that_is_cut_short_says_how_far_it_is_whole(racegate, tmp_path):
+    args = ("--scenario", "close-twice", "--strategy", "exhaustive", "--bound", 3, "--executions", 100)
+    done = explore(racegate, tmp_path, "queue", *args)
+    said = r"NOT every schedule with at most 3 preemptions; every one with at most [012]$"
+    assert re.search(said, done.stdout, re.MULTILINE)
+
+
 def test_a_race_between_statements_is_found_at_statement_granularity_and_replays(racegate, tmp_path, flagged):
     searched = ("--scenario", "close-from-two-threads", "--strategy", "exhaustive", "--bound", 1)
     coarse = explore(racegate, tmp_path, flagged, *searched)

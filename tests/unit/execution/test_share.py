@@ -17,7 +17,7 @@ from harness.verdict import (
     Violation,
 )
 
-WHOLE = Exploration("exhaustive", "1", 2, exhausted=True)
+WHOLE = Exploration("exhaustive", "1", 2, exhausted=True, whole_to=2)
 
 
 def report(*, checked=3, violated=0, exhausted=True, failures=(), findings=(), native="atomic", **facts):
@@ -61,6 +61,13 @@ def test_a_premise_that_occurred_in_one_share_did_occur():
 def test_a_call_held_in_one_share_was_held():
     assert merge([report(native="held", in_native=1), report(native="held")]).verdict is Verdict.PASS
     assert merge([report(native="held"), report(native="held")]).reason == "no run was held inside native code"
+
+
+def test_the_space_is_whole_as_far_as_in_the_share_that_came_least_far():
+    shares = [report(), report(exhausted=False)]
+    sums = msgspec.structs.replace(shares[1].sums, exploration=msgspec.structs.replace(WHOLE, whole_to=1))
+    shares[1] = msgspec.structs.replace(shares[1], sums=sums)
+    assert merge(shares).exploration.whole_to == 1
 
 
 def test_the_space_is_exhausted_only_if_every_share_is():
