@@ -130,9 +130,9 @@ def spaces():
     return sorted(Space(point_of(each), each.id, service) for each in atomic for service in services_of(each))
 
 
-def searched(bound, *, whole):
-    """What a row says of a search."""
-    return f"{'all' if whole else 'NOT all'}, {bound} preemption{'s' if bound > 1 else ''}"
+def searched(whole_to):
+    """What a row says of a search that was whole with so many preemptions; -1 for none."""
+    return f"all, {whole_to} preemption{'' if whole_to == 1 else 's'}" if whole_to >= 0 else "NOT all, 0 preemptions"
 
 
 def rows():
@@ -156,7 +156,6 @@ def keep_row(space, cells):
 def total(order):
     """How many rows say what."""
     says = [row.rpartition(" | ")[2].strip(" |") for row in order]
-    two, one = (says.count(searched(bound, whole=True)) for bound in (2, 1))
-    return (
-        f"{two} of {len(says)} with at most two preemptions, {one} more with at most one, {len(says) - two - one} NOT."
-    )
+    two, one, none = (says.count(searched(bound)) for bound in (2, 1, 0))
+    rest = len(says) - two - one - none
+    return f"Of {len(says)}, {two} with at most two preemptions, {one} with at most one, {none} with none, {rest} NOT."

@@ -2,8 +2,7 @@
 
 RACEGATE_SEARCH_SECONDS=3600 pytest -m soak --timeout 0 tests/end_to_end/test_rules_exhausted.py
 
-With two preemptions, or with one where that takes longer than the limit for a scenario; a violation or UNKNOWN fails.
-RACEGATE_SEARCH_BOUNDS=1 does not try two.
+With two preemptions, as far as it goes in the time for a scenario; a violation or UNKNOWN fails.
 """
 
 import os
@@ -18,8 +17,7 @@ from searched_table import PAGE, RULES, SMALLEST_ONES, keep_row, rows, searched,
 from scenarios.catalogue import SCENARIOS
 
 LIMIT = float(os.environ.get("RACEGATE_SEARCH_SECONDS", "120"))
-BOUNDS = tuple(map(int, os.environ.get("RACEGATE_SEARCH_BOUNDS", "2,1").split(",")))
-"""A space that is not whole with the first is searched with the next."""
+BOUND = 2
 AT_ONCE = 8
 """Spaces of one service that a command searches, one after the other: each command runs the controls as well."""
 
@@ -29,38 +27,39 @@ class Found:
     """What a search said of one space. `cells` are those of its row."""
 
     verdict: str
-    whole: bool
     cells: tuple[str, ...]
 
 
-def explore(group, bound, out):
+def explore(group, out):
     """Search some spaces of one service, and return what was printed."""
     command = [
         *(sys.executable, "-m", "harness.cli.main", "explore", *group[0].options),
         *(part for space in group for part in ("--scenario", space.reference)),
-        *("--strategy", "exhaustive", "--bound", str(bound), "--carrier", "greenlets", "--seconds", str(LIMIT)),
+        *("--strategy", "exhaustive", "--bound", str(BOUND), "--carrier", "greenlets", "--seconds", str(LIMIT)),
         *("-j", "1", "--seed", "1", "--out", str(out)),
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.stdout + done.stderr
 
 
-def read(space, bound, said):
+def read(space, said):
     """What was said of one space."""
     verdict = re.search(rf"^numpy +{space.service} +{space.scenario} +(\w+)", said, re.MULTILINE)
     extent = re.search(
         rf"^{space.scenario} +(\d+) executions of about (\d+) decision points in ([\d.]+) s; (.*)$", said, re.MULTILINE
     )
     if verdict is None or extent is None:
-        return Found(said, whole=False, cells=())
+        return Found(said, cells=())
     executions, points, seconds, how_far = extent.groups()
-    whole = how_far.startswith("every schedule")
-    cells = (f"{int(executions):,}", points, seconds, searched(bound, whole=whole))
-    return Found(verdict[1], whole=whole, cells=cells)
+    whole = re.search(r"(?:^|; )every (?:schedule|one) with at most (\d)", how_far)
+    return Found(
+        verdict[1],
+        cells=(f"{int(executions):,}", points, seconds, searched(-1 if whole is None else int(whole[1]))),
+    )
 
 
 class Searches:
-    """Searches the spaces that were asked for, some at once: with two preemptions, or else with one."""
+    """Searches the spaces that were asked for, some at once."""
 
     def __init__(self, wanted, out):
         self._wanted = wanted
@@ -70,16 +69,10 @@ class Searches:
     def of(self, space):
         if space not in self._found:
             left = (each for each in self._wanted if each not in self._found and each.options == space.options)
-            self._run([space, *(each for each in left if each != space)][:AT_ONCE])
+            group = [space, *(each for each in left if each != space)][:AT_ONCE]
+            said = explore(group, self._out)
+            self._found.update({each: read(each, said) for each in group})
         return self._found[space]
-
-    def _run(self, group):
-        for bound in BOUNDS:
-            said = explore(group, bound, self._out)
-            self._found.update({space: read(space, bound, said) for space in group})
-            group = [space for space in group if self._found[space].verdict == "PASS" and not self._found[space].whole]
-            if not group:
-                break
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +109,7 @@ def test_a_row_says_what_was_searched():
         assert int(executions.replace(",", "")) > 0, key
         assert int(points) > 0, key
         assert float(seconds) > 0, key
-        assert extent in {searched(bound, whole=whole) for bound in (2, 1) for whole in (True, False)}, key
+        assert extent in {searched(whole_to) for whole_to in range(-1, BOUND + 1)}, key
 
 
 def test_the_page_counts_its_rows():
