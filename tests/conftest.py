@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from harness.models.registry import load_adapter
 from harness.suite.plan import CORE
 
 os.environ.setdefault(CORE, os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
@@ -19,3 +20,15 @@ def engine():
     yield
     if cores is not None:
         os.sched_setaffinity(0, cores)
+
+
+@pytest.fixture(scope="session")
+def require_runtime():
+    """Skip, and say what to install, where the adapter's runtime is not here."""
+
+    def require(name):
+        probe = load_adapter(name).probe()
+        if not probe.importable:
+            pytest.skip(f"{name} is not installed here: {probe.why_not}")
+
+    return require

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from harness.models.reference import PUBLISHED
-from harness.models.registry import load_adapter
 
 sys.path.append(str(Path(__file__).parent))  # importlib mode: `command_line` and `coverage_table` lie beside the tests
 from command_line import Racegate
@@ -26,18 +25,6 @@ def racegate(tmp_path, cache):
 def make_racegate(tmp_path_factory, cache):
     """For fixtures that several tests share."""
     return lambda name: Racegate(tmp_path_factory.mktemp(name), cache)
-
-
-@pytest.fixture(scope="session")
-def require_runtime():
-    """Skip, and say what to install, where the adapter's runtime is not here."""
-
-    def require(name):
-        probe = load_adapter(name).probe()
-        if not probe.importable:
-            pytest.skip(f"{name} is not installed here: {probe.why_not}")
-
-    return require
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ import msgspec
 import pytest
 
 from adapters.base import ModelFile
-from harness.models.registry import load_adapter
 from harness.suite.plan import Budget, Plan, ServiceSpec, TargetSpec
 from harness.supervisor.journal import FORGETFUL
 from harness.supervisor.run import Materials, run_plan
@@ -96,15 +95,3 @@ def watched():
 @pytest.fixture
 def open_fds():
     return lambda: {path.name for path in Path("/proc/self/fd").iterdir()}
-
-
-@pytest.fixture(scope="session")
-def require_runtime():
-    """Skip where the adapter's runtime is not here."""
-
-    def require(name):
-        probe = load_adapter(name).probe()
-        if not probe.importable:
-            pytest.skip(f"{name} is not installed here: {probe.why_not}")
-
-    return require

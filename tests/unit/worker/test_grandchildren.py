@@ -4,10 +4,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from living import gone, lives
 
 from harness.supervisor.process import Worker
 from harness.worker.protocol import PROTOCOL_VERSION, Hello, HelloParams
@@ -41,20 +41,6 @@ ctypes.PyDLL(None).sleep(60)
 """
 BEHIND_A_COMMAND = ("sh", "-c", '"$@"; exit $?', "sh")
 """As `ssh` is: the worker's parent is not the supervisor. What else may be where there is no Linux, is so here."""
-
-
-def lives(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def gone(pid, seconds=5.0):
-    deadline = time.monotonic() + seconds
-    while lives(pid) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return not lives(pid)
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
+from living import gone
 
 from harness.supervisor.process import Worker, worker_command
 from harness.worker.orphan import SUPERVISOR, die_with_supervisor
@@ -29,20 +29,6 @@ child.stdout.read(1)
 print(child.pid, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
-
-
-def lives(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def gone(pid, seconds=5.0):
-    deadline = time.monotonic() + seconds
-    while lives(pid) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return not lives(pid)
 
 
 def test_a_worker_that_hangs_in_native_code_dies_with_its_supervisor():
