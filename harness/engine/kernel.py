@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import sys
+from collections.abc import Callable
 
 from harness.engine.native_calls import NativeCalls
-from harness.engine.threads import Controlled, State
+from harness.engine.threads import Controlled, ExecutionAbortedError, State
 from harness.engine.where import place_of
 
 __all__ = ["Kernel", "Stalled"]
@@ -64,9 +66,11 @@ class Kernel(NativeCalls):
         for thread in self.threads:
             thread.aborted = True
         _EXECUTOR_LOG.disabled = True  # an executor logs whatever ends its worker: here that is we
+        hook, sys.unraisablehook = sys.unraisablehook, _all_but_ours(sys.unraisablehook)
         try:
             return self._unwind()
         finally:
+            sys.unraisablehook = hook
             _EXECUTOR_LOG.disabled = False
 
     def forget(self) -> None:
@@ -98,3 +102,13 @@ class Kernel(NativeCalls):
 
     def _stalled_thread(self) -> Controlled | None:
         return self._running if self.stalled is not None else None
+
+
+def _all_but_ours(hook: Callable[[sys.UnraisableHookArgs], object]) -> Callable[[sys.UnraisableHookArgs], None]:
+    """What a finalizer raises is for the hook, unless it came to a decision point of an execution that is over."""
+
+    def hear(unraisable: sys.UnraisableHookArgs) -> None:
+        if not isinstance(unraisable.exc_value, ExecutionAbortedError):
+            hook(unraisable)
+
+    return hear

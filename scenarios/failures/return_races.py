@@ -10,7 +10,7 @@ A_MOMENT = 0.001
 
 
 @scenario(
-    exercises=("buffer-until-return", "no-delivery-after-cancel", "own-output", "terminal-once"),
+    exercises=("buffer-until-return", "no-delivery-after-cancel", "terminal-once"),
     requires=("running_cancel",),
     tasks=1,
     native="held",
@@ -21,8 +21,7 @@ def held_cancel_races_return(script: Script) -> None:
 
     Claim: True and CANCELLED, with nothing reused before the return, or False and the task's own output.
     Interleaving: the run is inside native code; its return is chosen at any moment of the cancel, and before and after.
-    Expected: answer and outcome agree. Both occur: the premises of `buffer-until-return` and of `own-output` are that
-        the cancel was first, and that the return was.
+    Expected: answer and outcome agree. The return is first in a few executions of a hundred: too few for a premise.
     """
     service = script.open_service()
     script.arm("native-slow")

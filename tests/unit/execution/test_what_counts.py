@@ -11,12 +11,13 @@ from harness.engine.strategies.portfolio import make_strategy
 from harness.execution.cell import _Tally
 from harness.execution.client import _is_outcome
 from harness.execution.share import MOST_FINDINGS
+from harness.suite.plan import Budget
 from harness.supervisor.pair import _tasks
 from harness.verdict import Finding
 
 
 def test_a_finding_that_decides_is_kept_behind_many_that_do_not():
-    run: Any = SimpleNamespace(laboratory=SimpleNamespace(native=None))
+    run: Any = SimpleNamespace(laboratory=SimpleNamespace(native=None), cell=SimpleNamespace(budget=Budget(), seed=1))
     tally: Any = _Tally(run)
     for number in range(MOST_FINDINGS + 1):
         tally._find(Finding("thread-died", f"service-{number} died"))
