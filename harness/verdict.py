@@ -111,8 +111,12 @@ class Exploration(msgspec.Struct, frozen=True):
     strategy: str
     seed: str
     bound: int = -1
-    exhausted: bool = False
     whole_to: int = -1
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether every schedule within the bound was explored."""
+        return 0 <= self.bound == self.whole_to
 
 
 class Stop(msgspec.Struct, frozen=True):

@@ -203,8 +203,7 @@ def _explore(run: CellRun, progress: Callable[[int], None], share: Share) -> Sha
         if not execution.clean or execution.harmed:
             break
     whole_to = strategy.whole_to if tally.clean and not was_fair else -1
-    exhausted = 0 <= strategy.bound == whole_to
-    tally.exploration = Exploration(budget.strategy, str(cell.seed), strategy.bound, exhausted, whole_to)
+    tally.exploration = Exploration(budget.strategy, str(cell.seed), strategy.bound, whole_to)
     tally.repeat_first()
     return tally.report()
 

@@ -70,12 +70,8 @@ def _summed(reports: Sequence[ShareReport]) -> CellResult:
         findings.append(Finding("nondeterminism", "the executions that every share ran differ between the processes"))
     exploration = first.exploration
     if exploration is not None:
-        all_of_them = [sums.exploration for sums in each if sums.exploration is not None] if same else []
-        exploration = msgspec.structs.replace(
-            exploration,
-            exhausted=bool(all_of_them) and all(each.exhausted for each in all_of_them),
-            whole_to=min((each.whole_to for each in all_of_them), default=-1),
-        )
+        whole_to = min(-1 if sums.exploration is None else sums.exploration.whole_to for sums in each) if same else -1
+        exploration = msgspec.structs.replace(exploration, whole_to=whole_to)
     return msgspec.structs.replace(
         first,
         executions=sum(sums.executions for sums in each),

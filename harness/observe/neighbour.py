@@ -9,17 +9,13 @@ from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
-__all__ = ["HARMED", "RIGHT", "UNDECIDED", "WRONG", "Look", "Moment", "Neighbour", "is_harmed"]
+__all__ = ["RIGHT", "UNDECIDED", "Look", "Moment", "Neighbour", "is_harmed"]
 
 Moment: TypeAlias = Literal["held", "after"]
 """While a call that a fault holds is in flight and nobody else can move; or once the execution is over."""
 
 RIGHT = frozenset({"match", "unjudged", "waits", ""})
 """`unjudged`: nobody can tell the model's outputs. `waits`: no answer yet, which is no harm while a call is held."""
-WRONG = frozenset({"other", "garbage", "wrong-shape"})
-"""Outputs that are not those of the request: nothing may do that to a neighbour."""
-HARMED = frozenset({"silent", "died"})
-"""Nobody was served: neither this process nor a second one, which was given longer."""
 UNDECIDED = frozenset({"late", "lost"})
 """The answer came, too late; or this process has none and a second one is served. A loaded machine may do that."""
 
@@ -27,7 +23,9 @@ UNDECIDED = frozenset({"late", "lost"})
 class Look(msgspec.Struct, frozen=True):
     """What the neighbour says at one moment: of a request made then, and of one that was begun at the look before.
 
-    Each is one of the words above, or `error:CLASS`. `in_flight` is empty where there was none.
+    Each is one of the words above; `other`, `garbage` or `wrong-shape` of outputs that are not the request's; `silent`
+    or `died` where neither this process nor a second one, which was given longer, was served; or `error:CLASS`.
+    `in_flight` is empty where there was none.
     """
 
     fresh: str

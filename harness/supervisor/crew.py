@@ -148,8 +148,7 @@ def together(answers: Sequence[Answer]) -> CellResult:
         return worst
     sums = merge(reports)
     if sums.exploration is not None:
-        unknown = msgspec.structs.replace(sums.exploration, exhausted=False, whole_to=-1)
-        sums = msgspec.structs.replace(sums, exploration=unknown)
+        sums = msgspec.structs.replace(sums, exploration=msgspec.structs.replace(sums.exploration, whole_to=-1))
     if sums.verdict is Verdict.FAIL and worst.verdict not in BAD:
         return sums
     return msgspec.structs.replace(sums, verdict=worst.verdict, reason=worst.reason)

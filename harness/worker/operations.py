@@ -9,7 +9,7 @@ import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from importlib import metadata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from harness.worker.loop import Emit, Operation, OperationError, operation
 from harness.worker.protocol import (
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from harness.scenario import Scenario
     from harness.verdict import CellResult, DeviceRecord, Measured
     from harness.worker.neighbour import NeighbourSession
+
+    _Parts: TypeAlias = tuple[ModelFile, Scenario, ModelFile | None, Emit | None]
 
 __all__ = ["operations"]
 
@@ -181,60 +183,36 @@ class _Models:
     def cell(self, params: CellParams, emit: Emit) -> CellResult:
         from harness.execution.cell import run_cell  # noqa: PLC0415 - after hello
 
-        model = self._model(params.cell.model_digest)
-        scenario = _scenario(params.cell.scenario)
-        following = self._next(params.expectations.next_digest)
+        model, scenario, following, neighbour = self._parts(params, emit)
         with _target_errors():
-            return run_cell(
-                params.cell,
-                scenario,
-                model,
-                params.expectations,
-                emit,
-                next_model=following,
-                neighbour=emit if params.watched else None,
-            )
+            return run_cell(params.cell, scenario, model, params.expectations, emit, following, neighbour)
 
     def share(self, params: ShareParams, emit: Emit) -> ShareReport:
         from harness.execution.cell import run_share  # noqa: PLC0415 - after hello
 
-        model = self._model(params.cell.model_digest)
-        scenario = _scenario(params.cell.scenario)
-        following = self._next(params.expectations.next_digest)
+        model, scenario, following, neighbour = self._parts(params, emit)
         with _target_errors():
             return run_share(
-                params.cell,
-                scenario,
-                model,
-                params.expectations,
-                emit,
-                params.share,
-                next_model=following,
-                neighbour=emit if params.watched else None,
+                params.cell, scenario, model, params.expectations, emit, params.share, following, neighbour
             )
 
     def replay(self, params: ReplayParams, emit: Emit) -> ReplayReport:
         from harness.execution.replay import CannotReplayError, replay  # noqa: PLC0415 - after hello
 
+        model, scenario, following, neighbour = self._parts(params, emit)
+        wanted = (params.expectations, params.schedule, params.times)
+        try:
+            with _target_errors():
+                return replay(params.cell, scenario, model, *wanted, emit, following, neighbour)
+        except CannotReplayError as error:
+            raise OperationError(kind="target", error_class="CannotReplay", message=_one_line(error)) from error
+
+    def _parts(self, params: CellParams | ShareParams | ReplayParams, emit: Emit) -> _Parts:
+        """What each of these runs a cell with, beside what it was sent."""
         model = self._model(params.cell.model_digest)
         scenario = _scenario(params.cell.scenario)
         following = self._next(params.expectations.next_digest)
-        neighbour = emit if params.watched else None
-        try:
-            with _target_errors():
-                return replay(
-                    params.cell,
-                    scenario,
-                    model,
-                    params.expectations,
-                    params.schedule,
-                    params.times,
-                    emit,
-                    following,
-                    neighbour,
-                )
-        except CannotReplayError as error:
-            raise OperationError(kind="target", error_class="CannotReplay", message=_one_line(error)) from error
+        return model, scenario, following, emit if params.watched else None
 
     def neighbour(self, params: NeighbourParams, _emit: Emit) -> NeighbourReady:
         from harness.worker.neighbour import NeighbourSession  # noqa: PLC0415 - after hello

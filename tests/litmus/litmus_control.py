@@ -92,7 +92,7 @@ class Control:
             assert outcome is not None or kernel.pruned, "an execution ends, or is pruned"
             if outcome is not None:
                 space.outcomes.setdefault(outcome, tuple(kernel.choices))
-        space.whole = strategy.exhausted or not any(strategy._levels)
+        space.whole = strategy.exhausted
         return space
 
     def walk(self, program, executions, *, seed, statements=False):

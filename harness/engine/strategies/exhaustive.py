@@ -63,7 +63,6 @@ class Exhaustive:
         self._cost = 0
         self._last = 0
         self.pruned = 0
-        self.exhausted = False
         self.start_over()
 
     def start_over(self) -> None:
@@ -78,6 +77,11 @@ class Exhaustive:
         """Prefixes with fewer preemptions come first, and none adds one with fewer: the lowest level is the next."""
         return next((cost for cost, level in enumerate(self._levels) if level), self.bound + 1) - 1
 
+    @property
+    def exhausted(self) -> bool:
+        """Whether nothing is left within the bound."""
+        return self.whole_to == self.bound
+
     def begin(self, execution: int) -> bool:
         """Take the next prefix; False when none is left, and the space within the bound is exhausted."""
         del execution
@@ -88,7 +92,6 @@ class Exhaustive:
                 self._prefix = level.popleft()
                 self._wanted = {(by, step): chosen for by, step, chosen in self._prefix}
                 return True
-        self.exhausted = True
         return False
 
     def choose(self, by: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled | None:

@@ -6,8 +6,10 @@ from functools import cache
 from native_cases import skip_unless_there
 
 from harness.engine.install import install
+from harness.engine.strategies.random_walk import RandomWalk
 from harness.engine.strategies.scripted import Scripted
 from harness.execution.cell import CellRun, run_cell
+from harness.execution.replay import replay
 from harness.models.reference import resolve
 from harness.models.registry import load_adapter
 from harness.oracle.reference import compute
@@ -56,6 +58,15 @@ class NativeBench:
         assert execution is not None
         assert execution.clean
         return execution
+
+    def replayed(self, scenario, times):
+        """One execution of the pool of two under random choices, and the report of its replays."""
+        cell = self.cell(scenario, service="pool", slots=2)
+        made = CellRun(cell, scenario, *oracle(self.target.adapter))
+        execution = made.laboratory.execute(RandomWalk(5), 0)
+        made.laboratory.close()
+        schedule = made.schedule(execution)
+        return execution, replay(cell, scenario, *oracle(self.target.adapter), schedule, times, lambda _: None)
 
 
 def of(execution, kind, **attrs):

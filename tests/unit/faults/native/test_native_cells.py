@@ -6,9 +6,6 @@ import msgspec
 import pytest
 from cell_cases import NativeBench, confirmed, kinds, of, oracle
 
-from harness.engine.strategies.random_walk import RandomWalk
-from harness.execution.cell import CellRun
-from harness.execution.replay import replay
 from harness.faults.catalogue import FAMILIES
 from harness.faults.fault import Scope
 from harness.scenario import scenario
@@ -152,12 +149,7 @@ def test_a_wrong_service_is_caught_inside_native_code_and_its_twin_is_not(bench,
 
 @pytest.mark.parametrize("reference", HELD)
 def test_a_token_replays_the_held_call_twenty_times_of_twenty(bench, reference):
-    loaded = load(reference)
-    cell = bench.cell(loaded, service="pool", slots=2)
-    made = CellRun(cell, loaded, *oracle(bench.target.adapter))
-    execution = made.laboratory.execute(RandomWalk(5), 0)
-    made.laboratory.close()
-    report = replay(cell, loaded, *oracle(bench.target.adapter), made.schedule(execution), 20, lambda _: None)
+    execution, report = bench.replayed(load(reference), 20)
     assert len(report.digests) == 20
     assert set(report.digests) == {execution.history.digest()}
     assert not report.divergence
