@@ -23,7 +23,7 @@ from harness.suite.plan import Budget, Cell, ServiceSpec, TargetSpec
 from scenarios.catalogue import load
 
 ROUNDS = 5
-STRATEGIES = ("random", "pct", "portfolio")
+STRATEGIES = ("random", "pos", "pct", "portfolio")
 
 
 def controlled(model: ModelFile, strategy: str, executions: int) -> float:

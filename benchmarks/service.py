@@ -109,6 +109,7 @@ class Timed(Session):
         self._inner = inner
         self.contract, self.identity, self.delegate = inner.contract, inner.identity, inner.delegate
         self.sharing, self.interrupt_grain = inner.sharing, inner.interrupt_grain
+        self.fresh_outputs = inner.fresh_outputs
         self.took = 0.0
 
     def call(self, inputs: Arrays) -> Any:

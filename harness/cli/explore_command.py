@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", action="append", default=[], metavar="NAME", help="default: numpy")
     parser.add_argument("--model", default="", metavar="FILE", help="a file, builtin:NAME or pkg:PACKAGE==VERSION/path")
     parser.add_argument(
-        "--strategy", default="portfolio", metavar="S", help="exhaustive, pct, portfolio, random, scripted"
+        "--strategy", default="portfolio", metavar="S", help="exhaustive, pct, portfolio, pos, random, scripted"
     )
     parser.add_argument("--bound", type=int, default=-1, metavar="N", help="most preemptions (exhaustive), depth (pct)")
     parser.add_argument("--granularity", default="sync", metavar="G", help="sync, or statement: shared state as well")

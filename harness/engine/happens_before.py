@@ -14,18 +14,12 @@ __all__ = ["SyncLog"]
 class SyncLog:
     """The synchronisations of one execution, in their total order."""
 
-    __slots__ = ("_log",)
+    __slots__ = ("_log", "note")
 
     def __init__(self) -> None:
         self._log: list[tuple[object, object, bool]] = []
-
-    def release(self, thread: object, what: object) -> None:
-        """Note that `thread` published its past through `what`."""
-        self._log.append((thread, what, True))
-
-    def acquire(self, thread: object, what: object) -> None:
-        """Note that `thread` saw what was published through `what`."""
-        self._log.append((thread, what, False))
+        self.note = self._log.append
+        """Notes (thread, what, True): the thread published its past through it; or False: saw what was published."""
 
     def now(self) -> int:
         """The position to hand to `ordered` later."""

@@ -63,6 +63,8 @@ class Kernel(NativeCalls):
 
     def abort_rest(self) -> bool:
         """Unwind every thread that is left, in turn. False if one of them would not: its carrier is given up."""
+        if all(thread.state is State.DONE for thread in self.threads):
+            return True
         for thread in self.threads:
             thread.aborted = True
         _EXECUTOR_LOG.disabled = True  # an executor logs whatever ends its worker: here that is we

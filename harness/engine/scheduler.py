@@ -93,14 +93,14 @@ class Scheduler:
     def spawn(
         self,
         name: str,
-        body: Callable[[], object],
+        body: Callable[[Any], object],
         *,
         role: str,
         daemon: bool = False,
         thread: Any = None,
         parent: Controlled | None = None,
     ) -> Controlled:
-        """Make a controlled thread; it can be chosen from now on."""
+        """Make a controlled thread, which calls `body(thread)`; it can be chosen from now on."""
         controlled = Controlled(self, len(self.threads), name, role=role, daemon=daemon, thread=thread)
         controlled.body = body
         controlled.baton = self._carriers.start(controlled, self._carry)
@@ -122,7 +122,9 @@ class Scheduler:
         CONTROLLED[me.ident] = me
         try:
             if not me.aborted:
-                Context().run(body)  # a thread begins with no context variable set, whatever its carrier carried before
+                Context().run(
+                    body, me.thread
+                )  # a thread begins with no context variable set, whatever its carrier carried before
         except ExecutionAbortedError:
             pass
         except BaseException as error:  # noqa: BLE001 - how a thread of the code under test died is data
@@ -132,7 +134,7 @@ class Scheduler:
         if self._unwinding is not me and me.aborted:
             return  # given up on long ago: nobody waits for this carrier any more
         me.state = State.DONE
-        self.sync.release(me, me)
+        self.sync.note((me, me, True))
         self.touch(me, me.thread)
         if me in self._ready:
             self._ready.remove(me)
@@ -175,8 +177,7 @@ class Scheduler:
         if self.on_switch is not None:
             self.on_switch(me, chosen)
         self._running = chosen
-        chosen.baton.pass_on()
-        me.baton.take()
+        me.baton.hand_to(chosen.baton)
         if me.aborted:
             raise ExecutionAbortedError
 
@@ -252,9 +253,8 @@ class Scheduler:
         self._timers.append(me)
 
     def _forget_timer(self, thread: Controlled) -> None:
-        if thread.deadline_ns is not None:
-            thread.deadline_ns = None
-            self._timers.remove(thread)
+        thread.deadline_ns = None
+        self._timers.remove(thread)
 
     def _time_is_over(self, thread: Controlled) -> None:
         if thread.state is State.NATIVE:
@@ -269,7 +269,8 @@ class Scheduler:
             return
         thread.state = State.READY
         thread.waits_for = None
-        self._forget_timer(thread)
+        if thread.deadline_ns is not None:
+            self._forget_timer(thread)
         self._ready.append(thread)
 
     def _hand_over(self, me: Controlled, *, ended: bool = False) -> None:
@@ -278,14 +279,14 @@ class Scheduler:
         chosen = self._next(me)
         if chosen is not me:
             self._running = chosen
-            if chosen is None:
-                self._control.pass_on()
+            if chosen is not None and self.on_switch is not None:
+                self.on_switch(me, chosen)
+            if chosen is not None and not ended:
+                me.baton.hand_to(chosen.baton)
             else:
-                if self.on_switch is not None:
-                    self.on_switch(me, chosen)
-                chosen.baton.pass_on()
-            if not ended:
-                me.baton.take()
+                (self._control if chosen is None else chosen.baton).pass_on()
+                if not ended:
+                    me.baton.take()
         if me.aborted and not ended:
             raise ExecutionAbortedError
 
@@ -379,7 +380,8 @@ class Scheduler:
         """The harness has made this thread's native call end: its return can be chosen from now on."""
         if thread.state is State.NATIVE:
             self._native = [each for each in self._native if each is not thread]
-            self._forget_timer(thread)
+            if thread.deadline_ns is not None:
+                self._forget_timer(thread)
             thread.state = State.READY
             self._ready.append(thread)
 

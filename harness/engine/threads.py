@@ -57,7 +57,7 @@ class Controlled:
         self.died_of: BaseException | None = None
         self.ident = 0
         self.baton: Baton
-        self.body: Callable[[], object]
+        self.body: Callable[[Any], object]
 
 
 CONTROLLED: dict[int, Controlled] = {}

@@ -81,10 +81,13 @@ class _Taken(SyncLog):
         super().__init__()
         self._tracer = tracer
         self.at: dict[int, tuple[object, str]] = {}
+        self.note = self._hear
 
-    def acquire(self, thread: object, what: object) -> None:
-        self.at[id(what)] = what, self._tracer.place(currentframe())
-        super().acquire(thread, what)
+    def _hear(self, entry: tuple[object, object, bool]) -> None:
+        _, what, published = entry
+        if not published:
+            self.at[id(what)] = what, self._tracer.place(currentframe())
+        self._log.append(entry)
 
 
 class TracedWorld(ControlledWorld):

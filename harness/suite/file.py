@@ -27,7 +27,7 @@ __all__ = [
 
 RELEASE = Path(__file__).parents[2] / "scenarios" / "suites" / "release.toml"
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
-_STRATEGIES = ("exhaustive", "pct", "portfolio", "random", "scripted")
+_STRATEGIES = ("exhaustive", "pct", "portfolio", "pos", "random", "scripted")
 _GRANULARITIES = ("sync", "statement")
 _CARRIERS = ("threads", "greenlets")
 _MAX_EXECUTIONS = 1_000_000

@@ -117,8 +117,8 @@ class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     executions: int = 100
     seconds: float = 0.0
     strategy: str = "portfolio"
-    """`scripted`, `random`, `pct`, `exhaustive`, or `portfolio` (the default order, what leaves it
-    once, pct and random in turn)."""
+    """`scripted`, `random`, `pos`, `pct`, `exhaustive`, or `portfolio` (the default order, what leaves it
+    once, pos, pct and random in turn)."""
     bound: int = -1
     """PCT: the depth; exhaustive: the most preemptions; -1 leaves it to the strategy."""
     granularity: str = "sync"

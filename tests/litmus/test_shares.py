@@ -104,7 +104,7 @@ def test_three_shares_with_the_reduction_see_every_outcome(control, program, bou
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.id)
-@pytest.mark.parametrize("name", ["random", "pct", "portfolio"])
+@pytest.mark.parametrize("name", ["random", "pos", "pct", "portfolio"])
 def test_three_shares_of_a_numbered_strategy_make_the_same_executions(control, program, name):
     def make(share):
         return make_strategy(name, 7, share=share.index, of=share.of)

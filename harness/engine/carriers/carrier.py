@@ -30,6 +30,9 @@ class Baton(Protocol):
     def take(self) -> None:
         """Wait for this baton."""
 
+    def hand_to(self, other: Baton) -> None:
+        """`other.pass_on` and then `take`, which is what nearly every switch is. `other` is another one."""
+
     def frame(self) -> FrameType | None:
         """Where its owner is, while it waits for the baton or has escaped; None where nobody can tell."""
         ...

@@ -59,6 +59,10 @@ class _Greenlet:
         assert self._thread is not None, "a baton is taken by the thread that is carried"
         CONTROLLED[self.ident] = self._thread
 
+    def hand_to(self, other: Any) -> None:
+        other.greenlet.switch()
+        CONTROLLED[self.ident] = self._thread  # pyright: ignore[reportArgumentType] - as in `take`
+
     def frame(self) -> FrameType | None:
         return self.greenlet.gr_frame
 

@@ -41,6 +41,10 @@ class _OsThread:
         start_new_thread(self._loop, (core, ready.release))
         ready.acquire()
 
+    def hand_to(self, other: Baton) -> None:
+        other.pass_on()
+        self.take()
+
     def frame(self) -> FrameType | None:
         return _FRAMES().get(self.ident)
 

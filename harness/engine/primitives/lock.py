@@ -36,10 +36,10 @@ class Lock:
             me.steps += 1  # it waits, and that is a decision
         else:
             kernel.point(me)
-        if blocking and timeout == -1 and kernel.causality is None and self._real.acquire(False):  # noqa: FBT003 - the standard signature
-            self.owner = me
-            kernel.sync.acquire(me, self)
-            return True
+            if kernel.causality is None and self._real.acquire(False):  # noqa: FBT003 - the standard signature
+                self.owner = me
+                kernel.sync.note((me, self, False))
+                return True
         return self._take(me, blocking, timeout)
 
     __enter__ = acquire
@@ -63,7 +63,7 @@ class Lock:
                 return False
         kernel.touch(me, self)
         self.owner = me
-        kernel.sync.acquire(me, self)
+        kernel.sync.note((me, self, False))
         return True
 
     def release(self) -> None:
@@ -95,7 +95,7 @@ class Lock:
             kernel.touch(me, self)  # a release that is refused has looked, too
         self._real.release()
         self.owner = None
-        kernel.sync.release(me, self)
+        kernel.sync.note((me, self, True))
         if self._waiters:
             for waiter in self._waiters:
                 kernel.wake(waiter)

@@ -53,13 +53,13 @@ class ControlledSelector(selectors.BaseSelector):
         kernel.block(me, self, timeout)
         self.waiter = None
         kernel.touch(me, self)
-        kernel.sync.acquire(me, self)
+        kernel.sync.note((me, self, False))
         return self._real.select(0)
 
     def wake(self, by: Controlled) -> None:
         """Somebody wrote: whoever waits here may go on."""
         by.kernel.touch(by, self)
-        by.kernel.sync.release(by, self)
+        by.kernel.sync.note((by, self, True))
         if self.waiter is not None:
             by.kernel.wake(self.waiter)
 

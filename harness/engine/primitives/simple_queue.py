@@ -27,7 +27,7 @@ class SimpleQueue:
         me = current()
         if me is not None:
             me.kernel.point(me)
-            me.kernel.sync.release(me, self)
+            me.kernel.sync.note((me, self, True))
             me.kernel.touch(me, self)
         self._real.put(item)
         if me is not None and self._waiters:
@@ -60,7 +60,7 @@ class SimpleQueue:
                 self._waiters.remove(me)
             if not woken and self._real.empty():
                 raise Empty
-        kernel.sync.acquire(me, self)
+        kernel.sync.note((me, self, False))
         kernel.touch(me, self)
         return self._real.get(False)
 

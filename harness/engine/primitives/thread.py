@@ -6,6 +6,7 @@ import _thread
 import concurrent.futures.thread
 import threading  # noqa: TID251 - the engine replaces its bottom
 from typing import Any
+from weakref import WeakSet
 
 from harness.engine.primitives.simple_queue import SimpleQueue
 from harness.engine.real import get_ident
@@ -20,6 +21,7 @@ FIRST_IDENTITY = 1_000_000
 _Module: Any = threading
 _executor_worker: Any = concurrent.futures.thread._worker  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - what an executor's threads run
 _Thread: Any = threading.Thread
+_active: dict[int, Any] = _Module._active  # noqa: SLF001 - what current_thread() and enumerate() look at
 _found: dict[str, Any] = {}
 _real_start = _Thread.start
 _real_join = _Thread.join
@@ -35,6 +37,15 @@ def install_thread() -> None:
     _Thread.start = _start
     _Thread.join = _join
     _Thread.is_alive = _is_alive
+    _Module._dangling = _Dangling(_Module._dangling)  # noqa: SLF001 - where a thread puts itself when it is made
+
+
+class _Dangling(WeakSet[Any]):
+    """The threads that a forked child would have to know of: no execution has one, and there are many of them."""
+
+    def add(self, item: Any) -> None:
+        if get_ident() not in CONTROLLED:
+            super().add(item)
 
 
 def start_new_thread(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None, /) -> int:
@@ -52,27 +63,25 @@ def start_controlled(
 ) -> Controlled:
     """Start a Thread object on a carrier of `kernel`."""
     thread._started._flag = True  # noqa: SLF001 - Event.set would take a lock that nobody can contend
-    controlled = kernel.spawn(name, lambda: _run(thread), role=role, daemon=thread.daemon, thread=thread, parent=parent)
+    daemon = thread._daemonic  # noqa: SLF001 - what its property says
+    controlled = kernel.spawn(name, _run, role=role, daemon=daemon, thread=thread, parent=parent)
     thread.__dict__["_racegate"] = controlled
-    _identify(thread, FIRST_IDENTITY + controlled.number, controlled.baton.native_id)
+    # What a real thread has done itself by the time its `start` returns.
+    thread._ident = FIRST_IDENTITY + controlled.number  # noqa: SLF001 - what Thread._set_ident does
+    thread._native_id = controlled.baton.native_id  # noqa: SLF001 - what Thread._set_native_id does
+    _active[thread._ident] = thread  # noqa: SLF001 - current_thread() and enumerate() look here
     if parent is not None:
         kernel.touch(parent, thread)
-        kernel.sync.release(parent, thread)
-    kernel.sync.acquire(controlled, thread)
+        kernel.sync.note((parent, thread, True))
+    kernel.sync.note((controlled, thread, False))
     return controlled
 
 
 def identity() -> int:
     """`threading.get_ident`: the same for a controlled thread in every execution and on every carrier."""
-    me = current()
-    return get_ident() if me is None else FIRST_IDENTITY + me.number
-
-
-def _identify(thread: Any, ident: int, native_id: int) -> None:
-    """What a real thread has done itself by the time its `start` returns."""
-    thread._ident = ident  # noqa: SLF001 - what Thread._set_ident does
-    thread._native_id = native_id  # noqa: SLF001 - what Thread._set_native_id does
-    _Module._active[ident] = thread  # noqa: SLF001 - current_thread() and enumerate() look here
+    real = get_ident()
+    me = CONTROLLED.get(real)
+    return real if me is None else FIRST_IDENTITY + me.number
 
 
 def _run(thread: Any) -> None:
@@ -86,7 +95,7 @@ def _run(thread: Any) -> None:
         if not isinstance(error, SystemExit):
             raise
     finally:
-        _Module._active.pop(thread._ident, None)  # noqa: SLF001 - as a real thread does
+        _active.pop(thread._ident, None)  # noqa: SLF001 - as a real thread does
         if target is _executor_worker and CONTROLLED[get_ident()].aborted:
             _let_go(arguments[0](), thread)
 
@@ -111,7 +120,7 @@ def _start(self: Any) -> None:
         message = "threads can only be started once"
         raise RuntimeError(message)
     kernel = me.kernel
-    role = "daemon" if self.daemon else "service"
+    role = "daemon" if self._daemonic else "service"
     kernel.services_started += 1
     start_controlled(kernel, self, name=f"service-{kernel.services_started}", role=role, parent=me)
     kernel.point(me)
@@ -139,7 +148,7 @@ def _join(self: Any, timeout: float | None = None) -> None:
             target.joiners.remove(me)
     kernel.touch(me, self, write=False)
     if target.state is State.DONE:
-        kernel.sync.acquire(me, target)
+        kernel.sync.note((me, target, False))
 
 
 def _is_alive(self: Any) -> bool:

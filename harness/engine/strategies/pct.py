@@ -24,18 +24,6 @@ SHORTEST = 16
 """Change points are drawn among so many points at least."""
 
 
-class _Drawn(dict[int, float]):
-    """Priorities, each drawn when it is first asked for."""
-
-    def __init__(self, source: random.Random) -> None:
-        super().__init__()
-        self._draw = source.random
-
-    def __missing__(self, key: int) -> float:
-        priority = self[key] = self._draw()
-        return priority
-
-
 class Pct:
     """PCT with `depth` (the number of ordering constraints a bug needs, 1 and up)."""
 
@@ -48,7 +36,7 @@ class Pct:
         self.bound = depth
         self._seed = seed
         self._random = random.Random(seed)  # noqa: S311 - reproducible, not secret
-        self._priority = _Drawn(self._random)
+        self._priority: dict[int, float] = {}
         self._changes: dict[int, int] = {}
         self._point = 0
         self._length = SHORTEST
@@ -73,10 +61,13 @@ class Pct:
             priorities[by.number] = -1.0 - self._changes[point]
         best, highest = None, LOWEST
         for candidate in ready:
-            priority = priorities[candidate.number]
+            try:
+                priority = priorities[candidate.number]
+            except KeyError:
+                priority = self._draw(candidate.number)
             if priority > highest:
                 best, highest = candidate, priority
-        if best is None or (timer is not None and self._of_timer(timer) > highest):
+        if best is None or (timer is not None and self._draw(-1 - timer.number) > highest):
             return self._only(timer)
         return best
 
@@ -89,8 +80,11 @@ class Pct:
     def start_over(self) -> None:
         """Nothing was remembered."""
 
-    def _of_timer(self, timer: Controlled) -> float:
-        return self._priority[-1 - timer.number]
+    def _draw(self, key: int) -> float:
+        """A thread's priority, and its timer's, are drawn when they are first asked for."""
+        if key not in self._priority:
+            self._priority[key] = self._random.random()
+        return self._priority[key]
 
     @staticmethod
     def _only(timer: Controlled | None) -> Controlled:

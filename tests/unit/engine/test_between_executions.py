@@ -6,6 +6,8 @@ import concurrent.futures
 import contextvars
 import threading
 
+from harness.engine.strategies.scripted import Scripted
+
 SEEN: contextvars.ContextVar[str] = contextvars.ContextVar("SEEN", default="nothing")
 
 
@@ -37,3 +39,29 @@ def test_a_modules_own_executor_goes_on_in_the_next_execution(bench):
     runs = bench.many(program)
     assert len(runs) > 1
     assert {run.result for run in runs} == {"ran"}
+
+
+def test_the_threads_of_an_execution_are_on_no_list_of_the_process(bench):
+    def program(_trace):
+        thread = threading.Thread(target=str)
+        thread.start()
+        thread.join()
+        return thread
+
+    kept = bench.once(program, Scripted()).result
+    real = threading.Thread(target=str)
+    assert real in threading._dangling
+    assert kept not in threading._dangling
+
+
+def test_an_event_has_one_condition_however_many_ask():
+    event = threading.Event()
+    assert "_cond" not in vars(event)
+    assert event._cond is event._cond
+    waiting = threading.Thread(target=event.wait)
+    waiting.start()
+    event.set()
+    waiting.join()
+    assert event.wait(0)
+    event.clear()
+    assert not event.wait(0)

@@ -15,7 +15,7 @@ def greenlets(bench):
     return type(bench)("greenlets")
 
 
-@pytest.mark.parametrize("strategy", ["random", "pct", "portfolio"])
+@pytest.mark.parametrize("strategy", ["random", "pos", "pct", "portfolio"])
 def test_both_carriers_make_the_same_executions(bench, greenlets, busy_program, strategy):
     on_threads, on_greenlets = (
         [

@@ -1,4 +1,4 @@
-"""The portfolio takes turns: the default order, everything that leaves it once, PCT and a random walk."""
+"""The portfolio takes turns: the default order, everything that leaves it once, sampling, PCT and a random walk."""
 
 from __future__ import annotations
 
