@@ -214,6 +214,8 @@ class Session(ABC):
     delegate: DelegateTruth
     sharing: Sharing = Sharing.EXCLUSIVE
     interrupt_grain: Grain = Grain.NONE
+    fresh_outputs: bool = False
+    """Whether outputs have their memory to themselves though they do not own it: what does shows nobody a buffer."""
 
     @abstractmethod
     def call(self, inputs: Arrays) -> Call:

@@ -1,23 +1,29 @@
 """The queue and the pool beside a bare loop, `ThreadPoolExecutor(1)` and a plain `queue.Queue` worker, in one run.
 
-python benchmarks/service.py [--adapter onnxruntime] [--rounds 9] [--only throughput|latency|pool|memory]
+python benchmarks/service.py [--adapter onnxruntime] [--rounds 9] [--only throughput|latency|pool|memory] [--awake]
 
 Everything is measured in rounds in which all take turns. Ratios are medians over rounds, latencies over all tasks. The
 model is `builtin:slow`, a real run of the runtime whose length is set by an input and calibrated at the start. Memory
 is measured with the numpy model `builtin:affine`, over 200,000 tasks.
+
+A core that has nothing to do sleeps, and to wake it takes as long as a service does, twice a task: `--awake` keeps all
+cores busy meanwhile, with processes that run where nobody else wants to (Linux).
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import queue
 import statistics
+import subprocess
+import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any, Protocol
 
 import numpy as np
@@ -171,7 +177,7 @@ def _seconds(session: Session, inputs: Arrays) -> float:
 
 
 @contextmanager
-def closing(thing: Any) -> Iterator[Any]:
+def closing(thing: Any) -> Generator[Any]:
     """Close at the end."""
     try:
         yield thing
@@ -352,6 +358,20 @@ def _line(points: list[tuple[int, int]]) -> tuple[float, float]:
     return float(slope), float(spread)
 
 
+@contextmanager
+def awake() -> Generator[None]:
+    """Let no core sleep."""
+    spin = "import os\nos.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))\nwhile True: pass"
+    command = [sys.executable, "-c", spin]
+    spinning = [subprocess.Popen(command) for _ in range(os.cpu_count() or 1)]  # noqa: S603 - our own
+    try:
+        yield
+    finally:
+        for each in spinning:
+            each.kill()
+            each.wait()
+
+
 def main() -> None:
     """Print the four tables."""
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
@@ -359,6 +379,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--tasks", type=int, default=TASKS)
     parser.add_argument("--only", choices=("throughput", "latency", "pool", "memory"))
+    parser.add_argument("--awake", action="store_true", help="let no core sleep meanwhile")
     asked = parser.parse_args()
     model = Model(load_adapter(asked.adapter), "builtin:slow")
     parts: dict[str, Callable[[], None]] = {
@@ -367,9 +388,10 @@ def main() -> None:
         "pool": lambda: pool(model, asked.rounds),
         "memory": lambda: memory(asked.tasks),
     }
-    for name, measure in parts.items():
-        if asked.only in {None, name}:
-            measure()
+    with awake() if asked.awake else nullcontext():
+        for name, measure in parts.items():
+            if asked.only in {None, name}:
+                measure()
 
 
 if __name__ == "__main__":

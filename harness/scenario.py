@@ -104,14 +104,14 @@ class ClientTask(Protocol):
     def overwrite_input(self) -> None:
         """Write a decoy over the caller's own array, as a producer does that reuses its buffer."""
 
+    def overwrite_output(self) -> None:
+        """Write over the delivered output, unless it is read-only. What was written to is not looked at again."""
+
     def recheck(self) -> None:
         """Digest the delivered output again; a difference breaks `output-owned`."""
 
     def on_done(self, body: Callable[[], object]) -> None:
-        """Give the future a done-callback that runs `body`; needs the capability `callbacks`.
-
-        `body` runs on whatever thread the service calls it on. What it raises goes on to the service.
-        """
+        """Have `body` called when the future is done, and what it raises go on to the service; needs `callbacks`."""
 
 
 class KilledJournal(Protocol):
@@ -187,6 +187,12 @@ class ServiceUnderTest(Protocol):
         Not for a service with a `decode` of its own, which is needed to look at results.
         """
 
+    def look(self) -> None:
+        """Have the service say how it is, recorded: its counters, and with `events` its incidents and its evidence.
+
+        Needs the capability `counters`, and `incidents` for the latter. It may look while others use the service.
+        """
+
     def counters(self) -> object:
         """The service's own counters; needs the capability `counters`. Not recorded."""
         ...
@@ -226,6 +232,7 @@ class Script(Protocol):
         memory: Memory | None = None,
         most_live: int = 2,
         resident: bool = False,
+        events: int = 0,
     ) -> ServiceUnderTest:
         """Build the service with the cell's configuration, or with what is given here.
 
@@ -235,7 +242,7 @@ class Script(Protocol):
         the service takes the shapes of the suite's tasks and what lies between, and plans all but the last ahead.
         With `memory` it stands behind a gate that admits `most_live` requests while less than 75 % is in use, and none
         from 90 % on. A script may open another service once it has closed the one before; where both are `resident`
-        they are clients of one model, and may be open at once.
+        they are clients of one model, and may be open at once. `events` is how many entries its event ring holds.
         What a service can be told is said by its capabilities: ask for them with `requires`.
         If the factory raises there is no service: that is recorded, and the script ends here.
         """

@@ -104,6 +104,7 @@ class RunSession(_OrtSession):
     """The documented way: calls may overlap on one session, each with its own feeds, options and outputs."""
 
     sharing = Sharing.CONCURRENT_RUN
+    fresh_outputs = True  # behind a capsule, which numpy cannot look into
 
     def call(self, inputs: Arrays) -> Call:
         """Start a call with state of its own."""

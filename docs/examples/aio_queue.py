@@ -21,43 +21,50 @@ class AioQueue:
         self._admission, self._closing = threading.Lock(), threading.Lock()
         self._ended = False
 
-    def submit(self, inputs):
-        # Two steps, so that a refusal is raised here and is not the task's outcome.
+    def submit(self, inputs, **options):
+        accepted = concurrent.futures.Future()
         with self._admission:
             if self._ended:
-                raise ServiceClosedError("the loop has ended")
-            accepted = self._call(self._front.start(inputs)).result()
-            return self._call(self._outcome(accepted))
+                raise ServiceClosedError("the queue is being closed")
+            outcome = self._call(self._run(inputs, options, accepted))
+        accepted.result()  # a refusal is raised here, and is not the task's outcome
+        return outcome
 
     def close(self, drain=True):
         with self._closing:
             if self._loop.is_closed():
                 return
-            self._call(self._front.close(drain=drain)).result()
             with self._admission:
                 self._ended = True
-            self._call(self._outcomes_told()).result()
+            self._call(self._close(drain)).result()
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
             self._loop.close()
 
-    async def _outcome(self, accepted):
+    async def _run(self, inputs, options, accepted):
         try:
-            return await self._front.outcome(accepted)
+            future = await self._front.start(inputs, **options)
+        except Exception as refusal:
+            accepted.set_exception(refusal)
+            return None
+        accepted.set_result(None)
+        try:
+            return await self._front.outcome(future)
         except concurrent.futures.CancelledError:  # by an abort: the client's future is a cancelled one, too
             raise asyncio.CancelledError from None
 
-    def _call(self, coroutine):
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
-
-    async def _outcomes_told(self):
+    async def _close(self, drain):
+        await self._front.close(drain=drain)
         me = asyncio.current_task()
         await asyncio.gather(*(task for task in asyncio.all_tasks() if task is not me), return_exceptions=True)
+
+    def _call(self, coroutine):
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
 
 def factory(open_session, config):
     return AioQueue(SerialQueue(open_session, config))
 
 
-factory.capabilities = {"overflow:reject", "fifo", "drain"}
+factory.capabilities = {"overflow:reject", "overflow:block", "deadline", "fifo", "drain"}
 factory.workers = 1

@@ -54,7 +54,7 @@ except QueueFullError as busy:
 
 answers = [future.result()["y"] for future in again]
 print("three presses, one answer each:", all(float(answer[0, 0]) == 2.0 for answer in answers))
-print("each with arrays of its own:", not np.shares_memory(answers[0], answers[1]))
+print("and none can change another's:", not any(answer.flags.writeable for answer in answers))
 
 queue.close(drain=False, reason=CloseReason.PAGE_CLOSED)
 try:

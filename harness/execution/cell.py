@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time  # noqa: TID251 - a budget may be given in seconds of real time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -15,13 +14,13 @@ from harness.engine.carriers.carrier import Carriers
 from harness.engine.carriers.cores import choose_core
 from harness.engine.carriers.os_thread import OsThreadCarriers
 from harness.engine.install import install, installed
-from harness.engine.instrument.loader import refit
 from harness.engine.strategies.portfolio import make_strategy
 from harness.engine.strategies.strategy import Search
 from harness.execution.arming import arming_of
 from harness.execution.controlled import Execution, Laboratory
 from harness.execution.decisions import first_difference
 from harness.execution.display import failure_of
+from harness.execution.modules import see_into
 from harness.execution.native_path import NativePath, NoNativePathError, held_by, native_faults
 from harness.execution.services import Factory, load_factory
 from harness.execution.share import MOST_FAILURES, ShareReport, distinct_findings, merge, most_telling
@@ -80,7 +79,7 @@ class CellRun:
         self.concurrent_sessions = probe.sharing is Sharing.CONCURRENT_RUN
         probe.close()
         if self.factory.instrumented:
-            _see_into(scenario)
+            see_into(scenario)
         at_statements = cell.budget.granularity == "statement"
         if at_statements and not self.factory.instrumented:
             message = "statement granularity was asked for, but the service's module is not instrumented"
@@ -126,12 +125,6 @@ class CellRun:
     def schedule(self, execution: Execution) -> Schedule:
         """The schedule of one execution, bound to this cell and to the code of service and scenario."""
         return Schedule(self.cell.digest[:12], self.code, execution.choices, execution.left_out)
-
-
-def _see_into(scenario: Scenario) -> None:
-    """Have what the actors of a script share reported, too."""
-    module = sys.modules[scenario.body.__module__]
-    refit(module, [each.body for each in vars(module).values() if isinstance(each, Scenario)])
 
 
 def _carriers(kind: str) -> Carriers:

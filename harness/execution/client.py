@@ -9,10 +9,12 @@ from typing import Any
 
 from adapters.base import Opener
 from harness.engine.threads import current
+from harness.execution.looks import look
 from harness.execution.outcomes import outcome_kind, refusal_attrs
 from harness.execution.run_state import RunState
 from harness.execution.submit_options import SubmitOptions
 from harness.execution.subscriber import ControlledSubscriber
+from harness.execution.tasks import overwrite
 from harness.faults.worker_death import WorkerDeathError
 from harness.history import Attr
 from harness.scenario import Outcome
@@ -52,6 +54,7 @@ class ControlledClientTask:
         self.delivered: str | None = None
         self._value: Any = None
         self._digest = ""
+        self._overwritten = ""  # what the output was before its caller wrote over it
 
     @property
     def accepted(self) -> bool:
@@ -109,6 +112,16 @@ class ControlledClientTask:
         state.judge.overwritten(self.task)
         state.recorder.record("input-overwritten", self.task)
 
+    def overwrite_output(self) -> None:
+        """Write over the delivered output, recorded with whether that was refused."""
+        state = self._state
+        if state.leaves_out("overwrite", idle=not self._digest):
+            return
+        refused = not overwrite(self._value)
+        if not refused:
+            self._overwritten, self._digest = str(self.delivered).partition(" ")[2], ""
+        state.recorder.record("output-overwritten", self.task, attrs={"refused": refused})
+
     def recheck(self) -> None:
         """Digest the delivered output again."""
         if self._state.leaves_out("recheck", idle=not self._digest):
@@ -151,7 +164,7 @@ class ControlledClientTask:
         if self.delivered is None:
             self._value = value
             self._digest = self._state.judge.digest(value)
-        return Outcome("SUCCEEDED", self._state.judge.output(self.task, value))
+        return Outcome("SUCCEEDED", self._overwritten or self._state.judge.output(self.task, value))
 
     def _deliver(self, outcome: Outcome, via: str) -> None:
         """Record the first observation of the outcome, and a later one only if it contradicts it."""
@@ -335,6 +348,11 @@ class ControlledService:
         if reason is not None and "close-reason" in capabilities:
             options["reason"] = CloseReason(reason)
         return options
+
+    def look(self) -> None:
+        """Have the service say how it is, recorded."""
+        if not self._state.leaves_out("look"):
+            look(self._state, self._service)
 
     def counters(self) -> object:
         """The service's own counters."""

@@ -54,6 +54,7 @@ class Setup:
     memory: MemorySource | None = None
     most_live: int = 2
     residents: Residents | None = None
+    events: int = 0
 
     @property
     def declared_capacity(self) -> int:
@@ -102,7 +103,7 @@ class Setup:
         return GateConfig(estimate=CapacityEstimate(weights=0, base=1), most_live=self.most_live, period=1e-9)
 
     def _extras(self, checked: Callable[[Session, bool], None]) -> dict[str, Any]:
-        extras: dict[str, Any] = {}
+        extras: dict[str, Any] = {"events": self.events} if self.events else {}
         if self.shapes:
             extras["shapes"] = _between(self.shapes)
         if self.journal is not None:

@@ -23,7 +23,7 @@ class Step(NamedTuple):
     """One step that an actor made: its kind, and its number among the actor's, counted from 0. Actor 0 is the script.
 
     Kinds are actor (the start of one), submit, cancel, result, close, overwrite, recheck, arm, sleep, on-done, switch,
-    follow and subscriber (what one is told), drop, and end for the close that every script ends with.
+    follow and subscriber (what one is told), look, drop, and end for the close that every script ends with.
     """
 
     actor: int

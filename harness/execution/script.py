@@ -107,6 +107,7 @@ class ControlledScript:
         memory: Any = None,
         most_live: int = 2,
         resident: bool = False,
+        events: int = 0,
     ) -> ControlledService:
         """Build the service, recorded with the answer."""
         factory = self._state.factory
@@ -125,6 +126,7 @@ class ControlledScript:
             memory=memory,
             most_live=most_live,
             residents=self._residents if resident else None,
+            events=events,
         )
         service = self._make(setup)
         self._state.decoder = getattr(service, "decode", None)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.metadata
-import sys
-import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -14,6 +12,7 @@ from typing import Any
 
 from adapters.base import Opener
 from harness.engine.instrument.loader import active
+from harness.execution.modules import users_modules
 from harness.loading import load_file
 from harness.service.config import ServiceConfig
 from harness.suite.plan import ServiceSpec
@@ -65,7 +64,9 @@ class Factory:
     def seen_whole(self) -> bool:
         """Whether those of the user's own modules that it works with are, too: a search may leave equal states out."""
         instrumenter = active()
-        return instrumenter is not None and instrumenter.loaded.issuperset({self.module.__name__, *_users(self.module)})
+        return instrumenter is not None and instrumenter.loaded.issuperset(
+            {self.module.__name__, *users_modules(self.module)}
+        )
 
     @property
     def source_digest(self) -> str:
@@ -75,34 +76,11 @@ class Factory:
         """
         file = Path(str(self.module.__file__))
         files = sorted(file.parent.glob("*.py")) if self.module.__package__ else [file]
-        files += [each for _, each in sorted(_users(self.module).items()) if each not in files]
+        files += [each for _, each in sorted(users_modules(self.module).items()) if each not in files]
         digest = hashlib.sha256()
         for each in files:
             digest.update(f"{each.name}\n".encode() + each.read_bytes())
         return digest.hexdigest()
-
-
-def _users(module: ModuleType) -> dict[str, Path]:
-    """The modules, neither installed nor ours, that a module's names come from, and theirs in turn: their files."""
-    found: dict[str, Path] = {}
-    pending = [module]
-    while pending:
-        for value in list(vars(pending.pop()).values()):
-            name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
-            other = sys.modules.get(name) if isinstance(name, str) else None
-            file = getattr(other, "__file__", None)
-            if other is None or name in found or not isinstance(file, str) or not _is_users(Path(file)):
-                continue
-            found[str(name)] = Path(file)
-            pending.append(other)
-    return found
-
-
-def _is_users(file: Path) -> bool:
-    ours = Path(__file__).resolve().parents[2]
-    installed = {Path(sysconfig.get_path(kind)).resolve() for kind in ("stdlib", "platstdlib", "purelib", "platlib")}
-    own = any(file.resolve().is_relative_to(ours / part) for part in ("adapters", "harness", "reports", "scenarios"))
-    return file.suffix == ".py" and not own and not any(file.resolve().is_relative_to(each) for each in installed)
 
 
 def _declared(make: Any, module: ModuleType, name: str, default: Any) -> Any:

@@ -13,7 +13,9 @@ from harness.invariants import (
     close_once,
     closed_rejects,
     contract_first,
+    counters_true,
     delegate_truth,
+    evidence_true,
     expires_on_time,
     fault_contained,
     fresh_only,
@@ -69,6 +71,8 @@ CATALOGUE: Mapping[str, Invariant] = MappingProxyType(
             fault_contained,
             no_deadlock,
             callback_safe,
+            counters_true,
+            evidence_true,
             private,
         )
     }

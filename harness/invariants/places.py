@@ -92,6 +92,8 @@ def _may_leave(index: Index, task: Task, *, tells: bool) -> int:
     for call in task.cancels:
         if call.end is None or call.end.attrs["answer"]:
             left = min(left, call.begin.seq)
+    if task.outcome == "CANCELLED":  # a cancel of a task that a close or a switch has ended says True, too
+        left = min([left, *(call.begin.seq for call in (*index.closes, *index.calls("model-switch")))])
     left = min(left, _displaced(index, task))
     # It ended without a run that is known to be its own: dropped by a close, or by a worker that could not start.
     return 0 if left == FOREVER and task.delivers else left

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import traceback
-from typing import TypeAlias, TypeGuard
+from typing import TypeAlias
 
 import numpy as np
 
 from adapters.base import Array, Arrays, ContractError, Session
 from harness.service.errors import RunAbortedError
 from harness.service.leases import Lease, LeaseViolationError
+from harness.service.outputs import immutable_outputs
 from harness.service.run import Run
 from harness.service.shapes import ShapePlan
 
-__all__ = ["Attempt", "attempt", "copied", "private_copy"]
+__all__ = ["Attempt", "attempt", "private_copy"]
 
 _RUN = Session.run  # taken apart where it is the one that every session has, and the call can be interrupted
 
@@ -29,7 +30,8 @@ def private_copy(inputs: Arrays, shapes: ShapePlan | None = None) -> Arrays:
     """
     if shapes is not None:
         shapes.check(inputs)
-    if _is_lease(inputs):
+    kind: type = type(inputs)
+    if kind is not dict and isinstance(inputs, Lease):  # in this order: an abstract class is slow to say
         return inputs
     copies: dict[str, Array] = {}
     for name, value in inputs.items():
@@ -41,24 +43,16 @@ def private_copy(inputs: Arrays, shapes: ShapePlan | None = None) -> Arrays:
     return copies
 
 
-def copied(arrays: Arrays) -> dict[str, Array]:
-    """Copy the arrays, keeping dtype and byte order as they are."""
-    return {name: np.array(value) for name, value in arrays.items()}
-
-
 def attempt(session: Session, run: Run) -> Attempt:
-    """Run once and return how it went; never raises. The outputs are the adapter's owned copies, not copied again."""
+    """Run once and return how it went; never raises. The outputs are the task's own, and read-only."""
     inputs = run.inputs
-    outputs, error = _run_leased(session, run, inputs) if _is_lease(inputs) else _run(session, run)
+    if type(inputs) is not dict and isinstance(inputs, Lease):  # in this order, as above
+        outputs, error = _run_leased(session, run, inputs)
+    else:
+        outputs, error = _run(session, run)
     if error is not None:
         _clear_locals(error)
     return outputs, error
-
-
-def _is_lease(inputs: Arrays) -> TypeGuard[Lease]:
-    return type(inputs) is not dict and isinstance(
-        inputs, Lease
-    )  # asked of every task: an abstract class is slow to say
 
 
 def _run_leased(session: Session, run: Run, lease: Lease) -> Attempt:
@@ -72,19 +66,23 @@ def _run_leased(session: Session, run: Run, lease: Lease) -> Attempt:
 def _run(session: Session, run: Run) -> Attempt:
     try:
         if run.session is None or type(session).run is not _RUN:
-            return session.run(run.inputs), None
-        call = session.call(run.inputs)
-        call.bind()
-        if run.asked:  # perhaps before the bind, and a call has forgotten then what it was asked
-            run.interrupt_bound()
-        call.invoke()
-        return call.fetch(), None
+            return immutable_outputs(session.run(run.inputs), fresh=session.fresh_outputs), None
+        return immutable_outputs(_run_in_steps(session, run), fresh=session.fresh_outputs), None
     except Exception as error:  # noqa: BLE001 - a run's failure is its task's outcome
         return None, error
     except BaseException as error:  # noqa: BLE001 - SystemExit must end neither this worker nor whoever asks for the result
         aborted = RunAbortedError(f"the run raised {type(error).__name__}")
         aborted.__cause__ = error
         return None, aborted
+
+
+def _run_in_steps(session: Session, run: Run) -> Arrays:
+    call = session.call(run.inputs)
+    call.bind()
+    if run.asked:  # perhaps before the bind, and a call has forgotten then what it was asked
+        run.interrupt_bound()
+    call.invoke()
+    return call.fetch()
 
 
 def _clear_locals(error: BaseException) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from adapters.base import Arrays
 from harness.service.errors import ServiceError
-from harness.service.hold import shares_memory
+from harness.service.hold import check_apart
 from harness.service.leases import Check, Lease
 
 __all__ = ["BufferPool", "BufferPoolError", "NoBufferError", "PoolCounters", "PooledBuffer"]
@@ -62,10 +62,7 @@ class BufferPool:
         if not buffers:
             message = "a pool needs at least one buffer"
             raise ValueError(message)
-        for number, one in enumerate(buffers):
-            if any(shares_memory(one, other) for other in buffers[:number]):
-                message = f"buffer {number} shares memory with another one"
-                raise ValueError(message)
+        check_apart(buffers)
         self._arrays = tuple(buffers)
         self._returned = threading.Condition(threading.Lock())
         # Every buffer is in exactly one of these four.

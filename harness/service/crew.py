@@ -170,14 +170,11 @@ class Crew:
                 elif self._dismissed and not (ready and self._line.size):
                     return None
                 else:
-                    self._wait(ready=ready)
-
-    def _wait(self, *, ready: bool) -> None:
-        self._idle += ready
-        try:
-            (self._work if ready else self._chores).wait()
-        finally:
-            self._idle -= ready
+                    self._idle += ready
+                    try:
+                        (self._work if ready else self._chores).wait()
+                    finally:
+                        self._idle -= ready
 
     def _chore_of_change(self, slot: Slot, change: Changeover) -> Chore | None:
         self.news.notify_all()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias, TypeGuard, cast
 
 __all__ = ["Event", "EventRing", "Evidence", "Incident", "Raw", "SlotUse", "Stages"]
@@ -126,13 +127,8 @@ class EventRing:
         self._windows[error] = self._open = window = _Window(raw, error, evidence, live)
         if len(self._windows) > _CLASSES:
             del self._windows[next(iter(self._windows))]
-
-        def put(entry: Raw | Stages) -> None:
-            self._ring.append(entry)
-            window.after.append(entry)
-
         # Only holders of the lock put things back: an unlocked writer could switch a newer window off.
-        self.put, self.put_locked = put, self._put_last
+        self.put, self.put_locked = partial(self._put, window), partial(self._put_last, window)
         window.before = self._ring.copy()  # what is written just now is in both, and counts once
 
     def recent(self, live: Sequence[Stages]) -> tuple[Event, ...]:
@@ -143,11 +139,12 @@ class EventRing:
         """The incidents that are kept, oldest first."""
         return tuple(window.incident(self._most) for window in self._windows.values())
 
-    def _put_last(self, entry: Raw | Stages) -> None:
-        window = self._open
-        assert window is not None, "it is put back with the window"
+    def _put(self, window: _Window, entry: Raw | Stages) -> None:
         self._ring.append(entry)
         window.after.append(entry)
+
+    def _put_last(self, window: _Window, entry: Raw | Stages) -> None:
+        self._put(window, entry)
         if len(window.after) >= self._most:
             self._open = None
             self.put = self.put_locked = self._ring.append

@@ -113,19 +113,22 @@ class InferenceFuture(Future[dict[str, Array]]):
         self.retry_of = None if retry_of is None else retry_of.task_id
 
     def start(self) -> bool:
-        """Mark the task running, under the service's lock; False if it has ended."""
-        with self._condition:
-            if self._state != _PENDING:
-                return False
-            self._state = _RUNNING
+        """Mark the task running; False if it has ended. Under the service's lock, as is every end of one that waits."""
+        if self._state != _PENDING:
+            return False
+        self._state = _RUNNING
         return True
 
     def settle(self, outputs: dict[str, Array] | None, error: BaseException | None) -> bool:
         """Give the task the outcome of its run, or return False if it has ended before. Runs no callbacks."""
-        with self._condition:
+        condition = self._condition
+        condition.acquire()  # `with` would be two more calls in Python, while the client waits
+        try:
             if self._state != _RUNNING:
                 return False
             self._finish(outputs, error)
+        finally:
+            condition.release()
         return True
 
     def end(self, error: ServiceError | None) -> bool:
@@ -147,11 +150,8 @@ class InferenceFuture(Future[dict[str, Array]]):
                 self._finish(None, error)
                 return True
             self.cancel_kind = place
-            self._let_go(_CANCELLED_AND_NOTIFIED)
             # The standard library's cancel leaves `wait` asleep until an executor reaches the task (cpython 87893).
-            for waiter in self._waiters:
-                waiter.add_cancelled(self)
-            self._condition.notify_all()
+            self._end_as(_CANCELLED_AND_NOTIFIED, "add_cancelled")
         return True
 
     @property
@@ -176,25 +176,22 @@ class InferenceFuture(Future[dict[str, Array]]):
 
     def _finish(self, outputs: dict[str, Array] | None, error: BaseException | None) -> None:
         self._result, self._exception = outputs, error
-        self._let_go(_FINISHED)
-        for waiter in self._waiters:
-            if error is None:
-                waiter.add_result(self)
-            else:
-                waiter.add_exception(self)
-        self._condition.notify_all()
+        self._end_as(_FINISHED, "add_result" if error is None else "add_exception")
 
     def _wait_ended(self) -> None:
         run = self.run
         if run is not None:
             run.keeper.wait_ended(self)
 
-    def _let_go(self, state: str) -> None:
+    def _end_as(self, state: str, tell: str) -> None:
         self._state = state
         self.run = None
         if self.timer is not None:
             self.timer.cancel()
             self.timer = None
+        for waiter in self._waiters:
+            getattr(waiter, tell)(self)
+        self._condition.notify_all()
 
 
 def end_all(run: Run, error: Callable[[], ServiceError] | None = None) -> Ended:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading  # noqa: TID251 - a hold belongs to one thread
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from adapters.base import Array, Arrays
 from harness.service.errors import ServiceError
 
-__all__ = ["BufferOwnershipError", "Hold", "shares_memory"]
+__all__ = ["BufferOwnershipError", "Hold", "check_apart", "shares_memory"]
 
 
 class BufferOwnershipError(ServiceError):
@@ -51,6 +51,14 @@ class Hold:
         self._open = False
         for view in self._views.values():
             view.flags.writeable = False
+
+
+def check_apart(buffers: Sequence[Arrays]) -> None:
+    """Raise ValueError for buffers that share memory."""
+    for number, one in enumerate(buffers):
+        if any(shares_memory(one, other) for other in buffers[:number]):
+            message = f"buffer {number} shares memory with another one"
+            raise ValueError(message)
 
 
 def shares_memory(value: Any, arrays: Arrays) -> bool:

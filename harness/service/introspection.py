@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading  # noqa: TID251 - the service owns its locks
+from dataclasses import dataclass
 
 from harness.service.admission import Admission
 from harness.service.closing import Closing
-from harness.service.counters import ServiceCounters
 from harness.service.crew import Crew
 from harness.service.deadlines import Deadlines
 from harness.service.event_ring import Event, Evidence, Incident
@@ -19,7 +19,34 @@ from harness.service.recovery import RecoveryRecord
 from harness.service.running import Runner
 from harness.service.waiting_line import WaitingLine
 
-__all__ = ["Introspection"]
+__all__ = ["Introspection", "ServiceCounters"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceCounters:
+    """A consistent snapshot: what is so now, and what has happened so far.
+
+    Now: places taken by `waiting` tasks, the depth of the queue, of which those that share a run take one; runs that
+    are `running`; `live_tasks` have no outcome yet; `buffers` are the sets of input arrays that the service holds,
+    those of abandoned runs included; `open_slots` have a session, a runtime's context; `usable_slots` are not lost;
+    `abandoned` runs are in flight that nobody waits for. So far: tasks `accepted`, `expired` and `replaced`;
+    `late_results` dropped; `fallbacks` opened; `release_errors`; the class of the `last_error` that a task ended with.
+    """
+
+    accepted: int
+    waiting: int
+    running: int
+    live_tasks: int
+    buffers: int
+    open_slots: int
+    usable_slots: int
+    fallbacks: int
+    release_errors: int
+    expired: int
+    replaced: int
+    late_results: int
+    abandoned: int
+    last_error: str | None
 
 
 class Introspection:
@@ -65,7 +92,7 @@ class Introspection:
                 accepted=self._admission.accepted,
                 waiting=self._line.size,
                 running=len(running),
-                live_tasks=sum(run.live for run in held),
+                live_tasks=sum(future.run is run for run in held for future in run.futures),
                 buffers=len(held),
                 open_slots=sum(slot.session is not None for slot in self._crew.slots),
                 usable_slots=self._health.usable,

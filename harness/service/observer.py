@@ -49,35 +49,8 @@ class Observer(Protocol):
         """The service is being closed, for this reason. Called before it is `draining`."""
 
 
-class NullObserver:
+class NullObserver(Observer):
     """Hears everything and does nothing."""
-
-    def dequeued(self, future: InferenceFuture) -> None:
-        """Do nothing."""
-
-    def leased(self, slot: int, future: InferenceFuture) -> None:
-        """Do nothing."""
-
-    def returned(self, slot: int) -> None:
-        """Do nothing."""
-
-    def state(self, name: str) -> None:
-        """Do nothing."""
-
-    def ended(self, future: InferenceFuture, how: str) -> None:
-        """Do nothing."""
-
-    def slot(self, slot: int, state: str) -> None:
-        """Do nothing."""
-
-    def recovery(self, slot: int, step: str) -> None:
-        """Do nothing."""
-
-    def health(self, name: str) -> None:
-        """Do nothing."""
-
-    def closing(self, reason: str) -> None:
-        """Do nothing."""
 
 
 def heard(observer: Observer, name: str) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from adapters.base import Arrays
-from harness.service.hold import Hold, shares_memory
+from harness.service.hold import Hold, check_apart
 from harness.service.requests import OverflowPolicy
 
 __all__ = ["Item", "Stage", "check_pipeline"]
@@ -44,7 +44,4 @@ def check_pipeline(
     if overflow not in _POLICIES:
         message = f"overflow must be one of {', '.join(_POLICIES)}, not {overflow!r}"
         raise ValueError(message)
-    for number, one in enumerate(buffers):
-        if any(shares_memory(tuple(one.values()), other) for other in buffers[:number]):
-            message = f"buffer {number} shares memory with another one"
-            raise ValueError(message)
+    check_apart(buffers)

@@ -13,6 +13,7 @@ from adapters.base import Arrays, Opener, Session, check_inputs
 from harness.service.attempt import private_copy
 from harness.service.config import ServiceConfig
 from harness.service.hold import Hold
+from harness.service.outputs import immutable_outputs
 from harness.service.pipeline import Pipeline
 from harness.service.requests import OverflowPolicy
 
@@ -96,10 +97,11 @@ def _prepare(session: Session) -> Callable[[Arrays, Hold], None]:
 
 def _infer(session: Session) -> Callable[[None, Hold], Arrays]:
     def infer(_: None, hold: Hold) -> Arrays:
-        return session.run({name: hold[name] for name in hold.names()})
+        inputs = {name: hold[name] for name in hold.names()}
+        return immutable_outputs(session.run(inputs), fresh=session.fresh_outputs)
 
     return infer
 
 
-def _finish(outputs: Arrays, _: Hold) -> dict[str, Any]:
-    return dict(outputs)
+def _finish(outputs: Arrays, _: Hold) -> Arrays:
+    return outputs

@@ -57,7 +57,7 @@ class Recorder(NullObserver):
         """The run ended with an error, which its tasks do not know yet. On the worker, with no lock held."""
         name = type(error).__name__
         with self._lock:
-            first = next((each for each in run.futures if each.run is run), None)
+            first = run.first_live()
             if first is not None:
                 self.last_error = name
             if self.ring is None:

@@ -11,9 +11,9 @@ __all__ = ["CAPABILITIES", "DEFAULT_CLASS", "Ordering", "OverflowPolicy", "Reque
 DEFAULT_CLASS = "default"
 CAPABILITIES = frozenset({
     "callbacks", "classes", "close-deadline", "close-reason", "counters", "deadline", "drain", "earliest-deadline",
-    "fair-share", "fallback", "fifo", "freshness", "journal", "leases", "lifecycle", "model_switch", "overflow:block",
-    "overflow:coalesce", "overflow:keep-latest", "overflow:reject", "overflow:replace-oldest", "priority", "retry-link",
-    "run-budget", "running_cancel", "shapes", "states", "tells-dequeue", "unhealthy",
+    "fair-share", "fallback", "fifo", "freshness", "incidents", "journal", "leases", "lifecycle", "model_switch",
+    "overflow:block", "overflow:coalesce", "overflow:keep-latest", "overflow:reject", "overflow:replace-oldest",
+    "priority", "retry-link", "run-budget", "running_cancel", "shapes", "states", "tells-dequeue", "unhealthy",
 })  # fmt: skip
 """What our services declare that they can do, beyond the contract's least."""
 

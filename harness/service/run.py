@@ -117,6 +117,10 @@ class Run:
             ends.append(monotonic() + patience)
         return min(ends, default=None)
 
+    def first_live(self) -> InferenceFuture | None:
+        """Of the futures that were not ended from outside, the first."""
+        return next((each for each in self.futures if each.run is self), None)
+
     def desert(self, *, waiting: bool) -> None:
         """One of the futures was ended from outside. Under the service's lock."""
         self.live -= 1

@@ -6,13 +6,13 @@ import logging
 import threading  # noqa: TID251 - the service owns its locks
 from collections.abc import Callable
 
-from harness.service.attempt import Attempt, attempt, copied
+from harness.service.attempt import Attempt, attempt
 from harness.service.clock import monotonic
 from harness.service.deadlines import Deadlines
 from harness.service.errors import RunAbortedError
-from harness.service.future import InferenceFuture
 from harness.service.health import Health
 from harness.service.observer import NullObserver, Observer, heard
+from harness.service.outputs import for_one_caller
 from harness.service.recorder import Recorder
 from harness.service.recoveries import Recoveries
 from harness.service.run import Run
@@ -53,7 +53,9 @@ class Runner:
     def run(self, slot: Slot, run: Run) -> Doubt:
         """Run, give every task its outcome, call back, and say what is known of the session afterwards."""
         if self._told:
-            self._observer.leased(slot.number, run.futures[0] if run.live == len(run.futures) else _first_live(run))
+            self._observer.leased(
+                slot.number, run.futures[0] if run.live == len(run.futures) else run.first_live() or run.futures[0]
+            )
         slot.outcome = outcome = self._attempt(slot, run)
         if run.budget is not None:
             self._within_budget(slot, run)
@@ -150,7 +152,7 @@ def deliver(slot: Slot) -> bool:
 
     A run that a defect kept from running fails with RunAbortedError.
     """
-    run, outcome, slot.run, slot.outcome = slot.run, slot.outcome, None, None
+    run, outcome = slot.run, slot.outcome
     if run is None:
         return True
     if run.budget is not None:
@@ -158,8 +160,11 @@ def deliver(slot: Slot) -> bool:
     outputs, error = outcome or (None, RunAbortedError("the worker stopped before the task ran"))
     if len(run.futures) == 1:
         settled = run.futures if run.futures[0].settle(outputs, error) else []
-    else:  # every caller's arrays are its own
-        settled = [each for each in run.futures if each.settle(None if outputs is None else copied(outputs), error)]
+    else:
+        settled = [
+            each for each in run.futures if each.settle(None if outputs is None else for_one_caller(outputs), error)
+        ]
+    slot.run = slot.outcome = None  # not before: until then its tasks are live
     for future in settled:
         if future.has_callbacks:
             guarded(future.run_callbacks)
@@ -172,7 +177,3 @@ def guarded(call: Callable[[], None]) -> None:
         call()
     except BaseException as error:  # noqa: BLE001 - as said
         _LOGGER.error("a callback raised %s", type(error).__name__)  # noqa: TRY400 - its traceback is the client's
-
-
-def _first_live(run: Run) -> InferenceFuture:
-    return next((future for future in run.futures if future.run is run), run.futures[0])

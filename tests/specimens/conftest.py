@@ -59,8 +59,8 @@ def read(path):
 
 
 HONEST = {
-    "BoundedQueue", "CancellingQueue", "ContractQueue", "GatedQueue", "JournalledQueue", "ResidentQueue", "ShapedQueue",
-    "StagedQueue",
+    "BoundedQueue", "CancellingQueue", "ContractQueue", "GatedQueue", "JournalledQueue", "ObservableQueue",
+    "ResidentQueue", "ShapedQueue", "StagedQueue",
 }  # fmt: skip
 """Parts that many files have for a twin as they are."""
 

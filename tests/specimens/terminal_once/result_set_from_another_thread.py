@@ -12,7 +12,7 @@ parts = run_path(str(Path(__file__).parents[1] / "asyncio_parts.py"))
 LoopService = parts["LoopService"]
 
 INVARIANT = "terminal-once"
-SCENARIOS = ("many-clients",)
+SCENARIOS = ("many-clients", "cancel-while-running")
 
 
 class Worked(LoopService):

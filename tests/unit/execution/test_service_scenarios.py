@@ -16,10 +16,13 @@ pytestmark = pytest.mark.usefixtures("engine")
 
 SHAPES = ("two-shapes-alternating", "resize-races-a-run", "unseen-shape", "shape-out-of-range")
 MEMORY = ("memory-pressure", "memory-sheds-the-queue", "memory-of-a-cancelled-run")
+COUNTED = ("counters-add-up", "counters-of-joined-requests", "counters-while-tasks-come-and-go")
+KEPT = ("error-leaves-its-evidence", "wait-in-vain-leaves-its-evidence", "expiry-leaves-its-evidence")
 CASES = [
     *((name, "queue", "builtin:rows") for name in SHAPES),
     *((name, "pool", "builtin:rows") for name in SHAPES),
     *((name, service, "builtin:permutation") for name in MEMORY for service in ("queue", "pool")),
+    *((name, service, "builtin:permutation") for name in (*COUNTED, *KEPT) for service in ("queue", "pool")),
     *(
         (name, "pipeline", "builtin:permutation")
         for name in ("pipeline-hands-over", "pipeline-backs-up", "queued-cancel")
@@ -55,6 +58,14 @@ def test_a_service_without_shapes_says_so():
     result = judged("two-shapes-alternating", "pipeline")
     assert result.verdict is Verdict.NOT_APPLICABLE
     assert "shapes" in result.reason
+
+
+def test_a_service_that_says_nothing_of_itself_is_not_looked_at():
+    result = judged("error-leaves-its-evidence", "pipeline")
+    assert (result.verdict, result.reason) == (
+        Verdict.NOT_APPLICABLE,
+        "the service does not declare counters, incidents",
+    )
 
 
 def test_the_model_that_was_switched_to_is_recorded_where_outputs_tell_it_apart():

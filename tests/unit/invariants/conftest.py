@@ -95,10 +95,10 @@ class Book:
         self.step(call, "invoke")
         self.step(call, "fetch")
 
-    def deliver(self, task, outcome="SUCCEEDED", output="match", **attrs):
+    def deliver(self, task, outcome="SUCCEEDED", output="match", via="sweep", **attrs):
         if outcome == "SUCCEEDED":
             attrs["output"] = output
-        return self.mark("deliver", "main", task, outcome=outcome, via="sweep", **attrs)
+        return self.mark("deliver", "main", task, outcome=outcome, via=via, **attrs)
 
     def history(self):
         return History(self.mode, tuple(self.events))
@@ -127,6 +127,8 @@ class Queue:
     lazy: bool  # a cancelled task keeps its place until a worker comes to it
     drain: bool
     waiting: list = dataclasses.field(default_factory=list)
+    accepted: list = dataclasses.field(default_factory=list)
+    errors: list = dataclasses.field(default_factory=list)
     running: set = dataclasses.field(default_factory=set)
     outcome: dict = dataclasses.field(default_factory=dict)
     cancelled_as: dict = dataclasses.field(default_factory=dict)
@@ -145,6 +147,7 @@ def finish(book, queue, thread, task, outcome):
     if task in queue.outcome:
         return
     queue.outcome[task] = outcome
+    queue.errors += {"FAILED": ["RunError"], "EXPIRED": ["LateError"]}.get(outcome, [])
     for _ in range(queue.callbacks.pop(task, 0)):
         book.end(book.begin("callback", thread, task, done=True), answer="returned")
 
@@ -174,6 +177,7 @@ def admit(book, queue, dice, thread, task, *, malformed, deadline_ms=None):
             return {"answer": "refused", "refusal": "full"}
         finish(book, queue, thread, queue.waiting.pop(0)[0], "REPLACED")
     queue.waiting.append((task, malformed))
+    queue.accepted.append(task)
     if deadline_ms is not None:
         queue.due[task] = book.now_ms + deadline_ms
     return {"answer": "accepted"}
@@ -360,6 +364,33 @@ def serve(book, queue, dice, name, session, task, malformed):
     return failed and not malformed
 
 
+def looker(book, queue, dice):
+    """Look at the counters now and then; they are taken at once, somewhere inside the look."""
+    for _ in range(4):
+        for _ in range(dice.randrange(12)):
+            yield
+        call = book.begin("look", "looker")
+        yield
+        told = counters(queue)
+        yield
+        book.end(call, answer="told", **told)
+        yield
+
+
+def counters(queue):
+    waiting = [task for task, _ in queue.waiting if task not in queue.outcome]
+    return {
+        "accepted": len(queue.accepted),
+        "waiting": len(queue.waiting),
+        "running": len(queue.running),
+        "live_tasks": sum(task not in queue.outcome for task in queue.accepted),
+        "buffers": len(waiting) + len(queue.running),
+        "expired": sum(outcome == "EXPIRED" for outcome in queue.outcome.values()),
+        "replaced": sum(outcome == "REPLACED" for outcome in queue.outcome.values()),
+        "last_error": queue.errors[-1] if queue.errors else None,
+    }
+
+
 def simulate(book, dice):
     """Fill the book with one execution of a correct queue under a random schedule."""
     queue = Queue(
@@ -377,6 +408,7 @@ def simulate(book, dice):
     threads = [worker(book, queue, dice, number) for number in range(queue.workers)]
     threads += [submitter(book, queue, dice, "a", tasks[:3]), submitter(book, queue, dice, "b", tasks[3:])]
     threads += [clock(book, queue, dice)]
+    threads += [looker(book, queue, dice)] if book.mode == "controlled" else []
     threads += [canceller(book, queue, "c", dice.sample(tasks, 4) * 3)]
     threads += [closer(book, queue, dice, name) for name in ("x", "y")[: dice.choice((1, 2))]]
     while threads:

@@ -156,6 +156,18 @@ def test_tasks_dropped_by_a_close_are_not_counted_as_waiting(book):
     assert book.broken(ID) == []
 
 
+def test_a_cancel_of_what_a_switch_had_ended_says_true_and_freed_nothing(controlled):
+    controlled.service(capacity=1)
+    controlled.submit("t1")
+    held(controlled)
+    controlled.submit("t2")
+    controlled.end(controlled.begin("model-switch", version="v2", pending="cancel"), answer="switched")
+    controlled.submit("t3")
+    controlled.cancel("t2")
+    controlled.deliver("t2", "CANCELLED")
+    assert controlled.broken(ID) == []
+
+
 def test_a_submit_that_never_returns_breaks_it(book):
     book.service(capacity=1)
     book.begin("submit", "other", "t1")

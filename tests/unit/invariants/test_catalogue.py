@@ -34,6 +34,8 @@ IDS = {
     "fault-contained",
     "fresh-only",
     "one-version",
+    "counters-true",
+    "evidence-true",
 }
 
 

@@ -20,8 +20,8 @@ def test_a_correct_queue_is_never_flagged(execution, seed, mode):
         assert judgement.unknown == "", id_
 
 
-NOT_HERE = ("fresh-only", "one-version", "recovery-order", "residency")
-"""What one queue of one model with no run budget gives no occasion for."""
+NOT_HERE = {"fresh-only", "one-version", "recovery-order", "residency", "evidence-true"}
+"""What one queue of one model with no run budget and no event ring gives no occasion for."""
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -31,4 +31,5 @@ def test_the_correct_queue_makes_every_premise_occur(execution, mode):
         book, _ = execution(seed, mode)
         for id_, judgement in check_all(book.history()).items():
             checked[id_] = checked.get(id_, 0) + judgement.checked
-    assert [id_ for id_, count in checked.items() if not count] == ["output-owned", *NOT_HERE]
+    counted = {"counters-true"} if mode == "stress" else set()  # what a look saw is judged where one order is known
+    assert {id_ for id_, count in checked.items() if not count} == {"output-owned"} | NOT_HERE | counted

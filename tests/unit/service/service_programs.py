@@ -357,8 +357,9 @@ def coalescing():
     for future in futures:
         kind = lab.agree(future, [answers[future]] if future in answers else [])
         lab.check(kind == "SUCCEEDED" or (kind == "CANCELLED" and future in answers), f"{kind} for a caller")
-    outputs = [id(each.result(0)["y"]) for each in futures if not each.cancelled()]
-    lab.check(len(set(outputs)) == len(outputs), "two callers share an array")
+    outputs = [each.result(0) for each in futures if not each.cancelled()]
+    lab.check(len({id(each) for each in outputs}) == len(outputs), "two callers share a dictionary")
+    lab.check(not any(each["y"].flags.writeable for each in outputs), "a caller could change a result")
     lab.check(len({each.task_id for each in futures}) == 3, "two callers share an identity")
     runs = [value for value, _ in lab.started].count(7)
     lab.check(1 <= runs <= 3, f"{runs} runs")

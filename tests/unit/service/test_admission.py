@@ -125,8 +125,7 @@ def test_equal_requests_share_one_run_and_nothing_else(runtime, busy):
     runtime.let_go(0)
     outputs = [joined.result(GUARD)["y"], full_and_joined.result(GUARD)["y"]]
     assert [float(each[0]) for each in outputs] == [10.0, 10.0]
-    outputs[0][:] = 0
-    assert outputs[1][0] == 10.0, "every caller's arrays are its own"
+    assert not any(each.flags.writeable for each in outputs)
     queue.close()
     assert runtime.order.count(5.0) == 1
 

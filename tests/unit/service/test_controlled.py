@@ -44,7 +44,8 @@ DEFECTS = {
         "coalescing",
         ("waiting_line", "            del self.by_key[run.key]\n", "            pass\n"),
     ),
-    "callers share arrays": ("coalescing", ("running", "copied(outputs)", "outputs")),
+    "callers share a dictionary": ("coalescing", ("running", "for_one_caller(outputs)", "outputs")),
+    "a result can be written to": ("coalescing", ("outputs", "            array.setflags(False)", "")),
     "the floor is forgotten": (
         "order_and_floor",
         ("waiting_line", "if number % window == rest and", "if window < 0 and"),

@@ -18,7 +18,6 @@ from harness.service.config import ServiceConfig
 from harness.service.copy_evidence import NOT_OBSERVED, Slope, measure_copies, slope_of
 from harness.service.errors import QueueFullError
 from harness.service.leases import Check, Lease, LeaseViolationError, digest_of, submit_leased
-from harness.service.outputs import immutable_outputs, own_outputs
 from harness.service.queue import SerialQueue
 
 
@@ -343,27 +342,6 @@ def test_every_runtime_runs_on_a_lease_and_a_violation_is_not_delivered(name):
         with pytest.raises(LeaseViolationError):
             submit_leased(queue, lease).result(GUARD)
     assert (pool.counters().free, pool.counters().retired) == (1, 1)
-
-
-# -- outputs -----------------------------------------------------------------------------------------------------------
-
-
-def test_outputs_that_are_views_are_copied_and_owned_ones_are_not():
-    session_memory = np.arange(6.0)
-    owned = np.arange(3.0)
-    outputs = own_outputs({"view": session_memory[1:3], "owned": owned})
-    session_memory[:] = 0
-    assert outputs["view"].tolist() == [1, 2]
-    assert outputs["owned"] is owned
-
-
-def test_immutable_outputs_cannot_be_changed_by_any_of_those_who_share_them():
-    outputs = immutable_outputs({"y": np.arange(3.0), "z": np.arange(6.0)[::2]})
-    for array in outputs.values():
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 9
-        with pytest.raises(ValueError, match="cannot set WRITEABLE"):
-            array.flags.writeable = True
 
 
 # -- the evidence about copies -----------------------------------------------------------------------------------------
