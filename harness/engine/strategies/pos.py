@@ -17,7 +17,7 @@ __all__ = ["PartialOrderSampling"]
 
 
 class PartialOrderSampling:
-    """A priority is drawn when a step can first be chosen, and is used up when it is taken."""
+    """A priority is for one step: when that is taken, the thread's next step has another one."""
 
     name = "pos"
     bound = -1
@@ -28,6 +28,7 @@ class PartialOrderSampling:
     def __init__(self, seed: int) -> None:
         self._seed = seed
         self._random = random.Random(seed)  # noqa: S311 - reproducible, not secret
+        self._draw = self._random.random
         self._priority: dict[int, float] = {}
 
     def begin(self, execution: int) -> bool:
@@ -52,7 +53,7 @@ class PartialOrderSampling:
             if priority > highest:
                 best, highest, key = candidate, priority, candidate.number
         assert best is not None, "a decision needs a candidate"
-        del priorities[key]
+        priorities[key] = self._draw()
         return best
 
     def end(self, points: int) -> None:
@@ -63,5 +64,5 @@ class PartialOrderSampling:
 
     def _of(self, key: int) -> float:
         if key not in self._priority:
-            self._priority[key] = self._random.random()
+            self._priority[key] = self._draw()
         return self._priority[key]
