@@ -22,6 +22,7 @@ from typing import NamedTuple
 from harness.engine.scheduler import QUIET_UNTIL_REST
 from harness.engine.strategies.exhaustive import Exhaustive
 from harness.engine.strategies.pct import Pct
+from harness.engine.strategies.pos import PartialOrderSampling
 from harness.engine.strategies.replay import Replay
 from harness.engine.strategies.scripted import position, preempts
 from harness.engine.strategies.segments import Segment, Segments, segments_of
@@ -35,17 +36,17 @@ from harness.schedule import Schedule
 
 __all__ = ["MOST_EXECUTIONS", "Shrunk", "Size", "shrink"]
 
-MOST_EXECUTIONS = 300
+MOST_EXECUTIONS = 500
 """Executions that one failure may take to be shrunk."""
 REST_SOON = 5_000
 """Quiet steps after which a candidate counts as running for ever where the failing execution was long quiet, too.
 
 Its threads take ten times as many before that is said of them; so does what is handed out in the end.
 """
-FEW, SOME, MANY = 8, 40, 80
-"""How many executions at most look for the failure without one actor, and with fewer preemptions: each way of PCT's,
-and those with the fewest first."""
-FOLLOWED = 2
+FEW, SOME, MANY = 16, 40, 80
+"""How many executions at most look for the failure without one actor, by sampling and by PCT each, and with fewer
+preemptions: each way of PCT's, and those with the fewest first."""
+FOLLOWED = 1
 """So many preemptions can be followed by eye: of a failure with more, PCT may well find one with far fewer."""
 _KINDS = ("actor", "submit", "close", "cancel", "overwrite", "recheck", "on-done", "arm", "sleep")
 """What may be left out, in this order: an actor takes its own steps with it."""
@@ -147,7 +148,7 @@ class _Shrinker:
         """Look for the failure without one of the actors: what the schedule does may hang on all of them."""
         for step in self._made("actor"):
             left_out = {*self._best.left_out, (step.actor, step.number)}
-            if self._search(Pct(0, depth=2), left_out, FEW):
+            if any(self._search(each, left_out, FEW) for each in (PartialOrderSampling(0), Pct(0, depth=2))):
                 return
 
     def _with_fewer_preemptions(self) -> None:

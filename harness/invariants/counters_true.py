@@ -102,10 +102,10 @@ class _Look:
         yield from self._bounds_of_sessions()
 
     def _held(self) -> int:
-        """How many sets of inputs the service certainly had: equal requests that were joined share one."""
-        running = {each.task.id for each in self.extents if each.running(self.moment) is not None}
-        keys = {each.task.key or each.task.id for each in self.extents if each.held(self.moment)}
-        return len(keys | running)
+        """How many sets of inputs the service certainly had: equal requests share one where they were joined."""
+        running = [each.task for each in self.extents if each.running(self.moment) is not None]
+        held = [each.task for each in self.extents if each.held(self.moment)]
+        return max(len(running), len({task.key or task.id for task in (*held, *running)}))
 
     def _may_be_held(self) -> int:
         return sum(each.may_be_held(self.moment) for each in self.extents)
