@@ -44,7 +44,7 @@ REST_SOON = 5_000
 Its threads take ten times as many before that is said of them; so does what is handed out in the end.
 """
 FEW, SOME, MANY = 16, 40, 80
-"""How many executions at most look for the failure without one actor, by sampling and by PCT each, and with fewer
+"""How many executions at most look for the failure without one actor, by PCT and by sampling each, and with fewer
 preemptions: each way of PCT's, and those with the fewest first."""
 FOLLOWED = 1
 """So many preemptions can be followed by eye: of a failure with more, PCT may well find one with far fewer."""
@@ -148,7 +148,7 @@ class _Shrinker:
         """Look for the failure without one of the actors: what the schedule does may hang on all of them."""
         for step in self._made("actor"):
             left_out = {*self._best.left_out, (step.actor, step.number)}
-            if any(self._search(each, left_out, FEW) for each in (PartialOrderSampling(0), Pct(0, depth=2))):
+            if any(self._search(each, left_out, FEW) for each in (Pct(0, depth=2), PartialOrderSampling(0))):
                 return
 
     def _with_fewer_preemptions(self) -> None:
