@@ -122,9 +122,8 @@ class Scheduler:
         CONTROLLED[me.ident] = me
         try:
             if not me.aborted:
-                Context().run(
-                    body, me.thread
-                )  # a thread begins with no context variable set, whatever its carrier carried before
+                # A thread begins with no context variable set, whatever its carrier carried before.
+                Context().run(body, me.thread)
         except ExecutionAbortedError:
             pass
         except BaseException as error:  # noqa: BLE001 - how a thread of the code under test died is data
@@ -253,8 +252,9 @@ class Scheduler:
         self._timers.append(me)
 
     def _forget_timer(self, thread: Controlled) -> None:
-        thread.deadline_ns = None
-        self._timers.remove(thread)
+        if thread.deadline_ns is not None:
+            thread.deadline_ns = None
+            self._timers.remove(thread)
 
     def _time_is_over(self, thread: Controlled) -> None:
         if thread.state is State.NATIVE:
@@ -269,25 +269,24 @@ class Scheduler:
             return
         thread.state = State.READY
         thread.waits_for = None
-        if thread.deadline_ns is not None:
-            self._forget_timer(thread)
+        self._forget_timer(thread)
         self._ready.append(thread)
 
     def _hand_over(self, me: Controlled, *, ended: bool = False) -> None:
         """Let somebody else go, or the kernel's own thread if nobody can; come back when `me` is chosen."""
         me.steps += 1
         chosen = self._next(me)
-        if chosen is not me:
+        if chosen is None or ended:
             self._running = chosen
             if chosen is not None and self.on_switch is not None:
                 self.on_switch(me, chosen)
-            if chosen is not None and not ended:
-                me.baton.hand_to(chosen.baton)
-            else:
-                (self._control if chosen is None else chosen.baton).pass_on()
-                if not ended:
-                    me.baton.take()
-        if me.aborted and not ended:
+            (self._control if chosen is None else chosen.baton).pass_on()
+            if ended:
+                return
+            me.baton.take()
+        elif chosen is not me:
+            self._switch(me, chosen)
+        if me.aborted:
             raise ExecutionAbortedError
 
     def _next(self, by: Controlled | None) -> Controlled | None:
@@ -380,8 +379,7 @@ class Scheduler:
         """The harness has made this thread's native call end: its return can be chosen from now on."""
         if thread.state is State.NATIVE:
             self._native = [each for each in self._native if each is not thread]
-            if thread.deadline_ns is not None:
-                self._forget_timer(thread)
+            self._forget_timer(thread)
             thread.state = State.READY
             self._ready.append(thread)
 

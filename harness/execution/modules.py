@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import sysconfig
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -38,16 +39,17 @@ def see_into(scenario: Scenario) -> None:
 
 def _modules_behind(module: ModuleType, followed: Callable[[Path], bool]) -> dict[str, Path]:
     found: dict[str, Path] = {}
+    seen: set[str] = set()
     pending = [module]
     while pending:
-        for value in list(vars(pending.pop()).values()):
-            name = _where_from(value)
-            other = sys.modules.get(name) if isinstance(name, str) else None
+        names = {name for name in map(_where_from, vars(pending.pop()).values()) if isinstance(name, str)}
+        for name in sorted(names - seen):
+            other = sys.modules.get(name)
             file = getattr(other, "__file__", None)
-            if other is None or name in found or not isinstance(file, str) or not followed(Path(file)):
-                continue
-            found[str(name)] = Path(file)
-            pending.append(other)
+            if other is not None and isinstance(file, str) and followed(Path(file)):
+                found[name] = Path(file)
+                pending.append(other)
+        seen |= names
     return found
 
 
@@ -57,6 +59,7 @@ def _where_from(value: object) -> object:
     return getattr(value.body if isinstance(value, Scenario) else value, "__module__", None)
 
 
+@cache
 def _is_users(file: Path) -> bool:
     installed = {Path(sysconfig.get_path(kind)).resolve() for kind in ("stdlib", "platstdlib", "purelib", "platlib")}
     own = any(file.resolve().is_relative_to(_OURS / part) for part in ("adapters", "harness", "reports", "scenarios"))

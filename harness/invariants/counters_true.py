@@ -18,7 +18,8 @@ __all__ = ["INVARIANT"]
 
 _ID = "counters-true"
 _NOW = ("waiting", "running", "live_tasks", "buffers", "open_slots")
-_LATE = frozenset({"CANCELLED", "EXPIRED", "FAILED"})
+_ERRORS = frozenset({"EXPIRED", "FAILED"})
+_LATE = _ERRORS | {"CANCELLED"}
 
 Bounds = tuple[str, int, int]
 """A counter, and the least and the most that it can be."""
@@ -142,7 +143,7 @@ class _Look:
 
     def _wrong_error(self, told: object) -> Iterator[Violation]:
         after, before = self.moment.after, self.moment.before
-        failed = [each for each in self.extents if each.task.outcome in {"FAILED", "EXPIRED"}]
+        failed = [each for each in self.extents if each.task.outcome in _ERRORS]
         surely = [each for each in failed if each.ended <= after]
         if told is None:
             if surely:
@@ -169,7 +170,7 @@ def _class(task: Task) -> object:
 def _may_have_failed(task: Task) -> bool:
     """Whether a run failed whose task then ended otherwise: both may have happened at once."""
     errors = any(run.last.attrs.get("answer") == "error" for run in task.runs)
-    return errors and task.outcome not in {"FAILED", "EXPIRED"}
+    return errors and task.outcome not in _ERRORS
 
 
 INVARIANT = Invariant(

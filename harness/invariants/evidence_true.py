@@ -24,6 +24,8 @@ _CLASSES = 8
 """Of how many classes of errors an incident is kept at least."""
 
 Breach = tuple[str, tuple[int, ...]]
+Error = tuple[str, Event]
+"""The class, empty where it is not known, and when its client was told."""
 
 
 def check(index: Index) -> Judgement:
@@ -39,8 +41,9 @@ def check(index: Index) -> Judgement:
     found: list[Breach] = []
     checked = 0
     for look in looks:
-        checked += len(judge.errors_before(look)) + len(judge.told("evidence", look))
-        found.extend(judge.breaches(look))
+        errors, evidence = judge.errors_before(look), judge.told("evidence", look)
+        checked += len(errors) + len(evidence)
+        found.extend(judge.breaches(look, errors, evidence))
     return Judgement(checked, tuple(Violation(_ID, message, events) for message, events in found))
 
 
@@ -57,8 +60,8 @@ class _Judge:
         """What was told in this look."""
         return [event for event in self.index.of(kind) if event.attrs["call"] == look.begin.attrs["call"]]
 
-    def breaches(self, look: Call) -> Iterator[Breach]:
-        """What was not so of what was told in one look."""
+    def breaches(self, look: Call, errors: Sequence[Error], evidence: Sequence[Event]) -> Iterator[Breach]:
+        """What was not so of what was told in one look, after these errors."""
         assert look.end is not None, "only looks that ended are judged"
         incidents = self.told("incident", look)
         if look.end.attrs["payload"] or any(each.attrs["payload"] for each in incidents):
@@ -69,18 +72,18 @@ class _Judge:
             yield "the last events are not in order of time", (look.begin.seq, look.end.seq)
         if untold := look.end.attrs["untold"]:
             yield f"no event tells that {untold} was accepted", (look.begin.seq, look.end.seq)
-        yield from self._missing(look, incidents)
+        yield from self._missing(look, errors, incidents)
         for event in incidents:
             yield from self._untrue(event, moment_at(self.index, whole(event.attrs["at"], 0), before=look.end))
             yield from self._of_another(event)
-        for event in self.told("evidence", look):
+        for event in evidence:
             # It may have been looked up at any moment since; its own time was read last.
             yield from self._untrue(event, Moment(look.begin.seq, event.seq))
 
     # -- whether there is one for each error --------------------------------------------------------------------------
 
-    def errors_before(self, look: Call) -> list[tuple[str, Event]]:
-        """The errors and time-outs that clients had been told of: the class, empty where it is not known, and when."""
+    def errors_before(self, look: Call) -> list[Error]:
+        """The errors and time-outs that clients had been told of."""
         failed = [
             (str(task.delivers[0].attrs.get("error", "")), task.delivers[0])
             for task in self.index.tasks.values()
@@ -95,8 +98,7 @@ class _Judge:
         timed_out = call.answered("timed-out") and whole(call.begin.attrs["timeout_ms"], 0) > 0
         return timed_out and extent is not None and call.end is not None and extent.may_end > call.end.seq
 
-    def _missing(self, look: Call, incidents: Sequence[Event]) -> Iterator[Breach]:
-        errors = self.errors_before(look)
+    def _missing(self, look: Call, errors: Sequence[Error], incidents: Sequence[Event]) -> Iterator[Breach]:
         if len({name for name, _ in errors}) > _CLASSES:
             return
         for name, event in errors:
@@ -115,15 +117,13 @@ class _Judge:
         extent = self.extents.get(str(incident.attrs["names"]))
         if extent is None:
             return incident.attrs["names"] is not None  # its submit may not have returned
-        if name == "TimeoutError" and any(call.begin.task == extent.task.id for call in self.index.waits):
-            return all(whole(each.begin.attrs["timeout_ms"], -1) <= 0 for each in self._waits(extent))
+        waits = [call for call in self.index.waits if call.begin.task == extent.task.id]
+        if name == "TimeoutError" and waits:
+            return all(whole(each.begin.attrs["timeout_ms"], -1) <= 0 for each in waits)
         error = str(extent.task.delivers[0].attrs.get("error", "")) if extent.task.delivers else ""
         expired = name == "" and extent.task.outcome == "EXPIRED"
         tried = any(run.last.attrs.get("answer") == "error" for run in extent.task.runs)
         return not (expired or (name != "" and error == name) or tried)
-
-    def _waits(self, extent: Extent) -> list[Call]:
-        return [call for call in self.index.waits if call.begin.task == extent.task.id]
 
     # -- whether it is so ---------------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import random  # noqa: TID251 - a strategy owns its seeded generator
 from collections.abc import Sequence
 
+from harness.engine.strategies.priorities import Priorities, of_timer
 from harness.engine.threads import Controlled
 
 __all__ = ["Pct"]
@@ -36,7 +37,7 @@ class Pct:
         self.bound = depth
         self._seed = seed
         self._random = random.Random(seed)  # noqa: S311 - reproducible, not secret
-        self._priority: dict[int, float] = {}
+        self._priority = Priorities(self._random)
         self._changes: dict[int, int] = {}
         self._point = 0
         self._length = SHORTEST
@@ -61,13 +62,10 @@ class Pct:
             priorities[by.number] = -1.0 - self._changes[point]
         best, highest = None, LOWEST
         for candidate in ready:
-            try:
-                priority = priorities[candidate.number]
-            except KeyError:
-                priority = self._draw(candidate.number)
+            priority = priorities[candidate.number]
             if priority > highest:
                 best, highest = candidate, priority
-        if best is None or (timer is not None and self._draw(-1 - timer.number) > highest):
+        if best is None or (timer is not None and priorities[of_timer(timer)] > highest):
             return self._only(timer)
         return best
 
@@ -79,12 +77,6 @@ class Pct:
 
     def start_over(self) -> None:
         """Nothing was remembered."""
-
-    def _draw(self, key: int) -> float:
-        """A thread's priority, and its timer's, are drawn when they are first asked for."""
-        if key not in self._priority:
-            self._priority[key] = self._random.random()
-        return self._priority[key]
 
     @staticmethod
     def _only(timer: Controlled | None) -> Controlled:
