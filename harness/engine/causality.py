@@ -5,44 +5,82 @@ thing's last write, and of the reads since where it writes; so two prefixes of e
 exactly when one becomes the other by swapping neighbouring steps that do not conflict (Mazurkiewicz traces), up to
 collisions of a 64-bit hash. Equal signatures mean equal states, if every conflicting access is reported: locks,
 queues, threads, time, the history's events, and the shared attributes and containers of instrumented modules.
+
+The same accesses tell which steps *raced*: a step of one thread with which a later access of another conflicts, where
+the other could not know of the step: no chain of conflicts led from the one to the other before (vector clocks, as in
+Mattern 1989, of how many accesses of each thread a thread knows).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from harness.engine.threads import Controlled
 
-__all__ = ["Causality"]
+__all__ = ["Causality", "Races"]
+
+Races = Callable[[int], None]
+"""Is told of each step that raced, by the past that its thread had when the step began; of the same one many times."""
+
+
+_Steps = dict[tuple[Controlled, int], int]
+"""Threads and their steps, each with the number of the access by which others know of it."""
 
 
 class _Thing:
     """What is known of one accessed thing: its last accesses that commute, and all that came before them.
 
-    `keep` holds the object, so that its identity is not reused meanwhile.
+    `keep` holds the object, so that its identity is not reused meanwhile. `steps` are those of the last accesses,
+    `earlier` those of the group before; `clock` is what is known after the last accesses, `known` what was before them.
+    `only` is the one thread that was here so far, None after a second one came.
     """
 
-    __slots__ = ("before", "group", "keep", "latest")
+    __slots__ = ("before", "clock", "earlier", "group", "keep", "known", "latest", "only", "steps")
 
-    def __init__(self, keep: object, group: str) -> None:
+    def __init__(self, keep: object, group: str, only: Controlled) -> None:
         self.keep = keep
         self.before = 0
         self.group = group
         self.latest = 0
+        self.only: Controlled | None = only
+        self.steps: _Steps = {}
+        self.earlier: _Steps = {}
+        self.clock: list[int] = []
+        self.known: list[int] = []
+
+    def turn(self, group: str) -> None:
+        """What comes now does not commute with the last accesses."""
+        self.before = hash((self.before, self.latest))
+        self.group, self.latest = group, 0
+        self.earlier, self.steps = self.steps, {}
+        self.known, self.clock = self.clock, []
 
 
 class Causality:
-    """Hashes the causal past of each thread of one execution, which stands in the thread's `past`."""
+    """Hashes the causal past of each thread of one execution, which stands in the thread's `past`.
 
-    def __init__(self) -> None:
+    The step that a thread is in stands in its `step`: whoever chooses sets it.
+    """
+
+    def __init__(self, races: Races) -> None:
+        self._races = races
         self._things: dict[tuple[int, str], _Thing] = {}
         self._threads: list[Controlled] = []
+        self._all = 0
 
     def started(self, child: Controlled, parent: Controlled | None) -> None:
         """A thread begins with its parent's past; its number among the parent's children is part of that past."""
         past = (len(self._threads), "root") if parent is None else parent.past
         child.past = hash((past, "child"))
+        self._all ^= child.past
+        child.clock = [0] * len(self._threads) if parent is None else parent.clock.copy()
         self._threads.append(child)
+        for thread in self._threads:
+            thread.clock.append(0)
         if parent is not None:
+            self._all ^= parent.past
             parent.past = hash((past, "parent"))
+            self._all ^= parent.past
 
     def access(self, thread: Controlled, what: object, name: str, group: str) -> None:
         """A thread accesses a thing: an object, or one named part of it. Accesses of one group commute.
@@ -52,15 +90,47 @@ class Causality:
         key = id(what), name
         thing = self._things.get(key)
         if thing is None:
-            thing = self._things[key] = _Thing(what, group)
+            thing = self._things[key] = _Thing(what, group, thread)
         elif not group or group != thing.group:
-            thing.before = hash((thing.before, thing.latest))
-            thing.group, thing.latest = group, 0
-        thread.past = past = hash((thread.past, thing.before))
+            thing.turn(group)
+        clock = thread.clock
+        if thing.only is not thread:
+            thing.only = None
+            self._tell(thread, thing.earlier)
+            _join(clock, thing.known)
+        clock[thread.number] += 1
+        thing.steps[thread, thread.step] = clock[thread.number]
+        reached = clock.copy()
+        if thing.only is None:
+            _join(reached, thing.clock)
+        thing.clock = reached
+        before = thread.past
+        thread.past = past = hash((before, thing.before))
         thing.latest ^= past
+        self._all ^= before ^ past
+
+    def waits(self, thread: Controlled, what: object) -> None:
+        """A thread finds that it has to wait: it would have gone on before the last accesses of what it waits for."""
+        thing = self._things.get((id(what), ""))
+        if thing is not None:
+            self._tell(thread, thing.steps)
+            self._tell(thread, thing.earlier)
+
+    def spares(self, by: Controlled | None) -> None:
+        """A thread ends the wait of another, whose time-out could have fired before."""
+        if by is not None:
+            self._races(by.step)
+
+    def _tell(self, thread: Controlled, steps: _Steps) -> None:
+        for (other, step), number in steps.items():
+            if other is not thread and thread.clock[other.number] < number:
+                self._races(step)
 
     def signature(self, by: Controlled | None) -> int:
         """The signature of the state, with the thread that could go on without a preemption."""
-        pasts = [thread.past for thread in self._threads]
-        pasts.sort()
-        return hash((tuple(pasts), 0 if by is None else by.past))
+        return hash((self._all, 0 if by is None else by.past))
+
+
+def _join(clock: list[int], other: list[int]) -> None:
+    """Know what the other knows as well. `other` may be of a time when there were fewer threads."""
+    clock[: len(other)] = map(max, clock, other)

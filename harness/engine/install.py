@@ -28,7 +28,7 @@ from harness.engine.primitives.lock import Lock, WaiterLock
 from harness.engine.primitives.rlock import RLock
 from harness.engine.primitives.selector import install_selector
 from harness.engine.primitives.simple_queue import SimpleQueue
-from harness.engine.primitives.thread import identity, install_thread, start_new_thread
+from harness.engine.primitives.thread import forget_threads, identity, install_thread, start_new_thread
 
 __all__ = ["install", "installed", "reset_names"]
 
@@ -97,6 +97,7 @@ def _logical_id(value: object) -> int:
 
 def reset_names() -> None:
     """Start the counters that name and number things anew, so that an execution does not depend on earlier ones."""
+    forget_threads()
     _state["serial"] = itertools.count(1).__next__  # a set's order depends on the numbers, not only on theirs
     module: Any = threading
     if hasattr(module, "_counter"):

@@ -11,7 +11,7 @@ from contextvars import Context
 from typing import Any
 
 from harness.engine.carriers.carrier import Baton, Carriers
-from harness.engine.causality import Causality
+from harness.engine.causality import Causality, Races
 from harness.engine.happens_before import SyncLog
 from harness.engine.strategies.scripted import default_choice, position
 from harness.engine.strategies.strategy import Chooser
@@ -112,9 +112,13 @@ class Scheduler:
             self.causality = self.pasts if len(self.threads) > 1 else None
         return controlled
 
-    def track(self, pasts: Causality) -> None:
-        """Have causal pasts hashed, from the second thread on: what the first did alone comes before all the others."""
-        self.pasts = pasts
+    def track(self, races: Races | None) -> None:
+        """Have causal pasts hashed, from the second thread on: what the first did alone comes before all the others.
+
+        `races` is told of the steps that raced; None of a strategy that asks for no pasts.
+        """
+        if races is not None:
+            self.pasts = Causality(races)
 
     def _carry(self, me: Controlled, baton: Baton) -> None:
         body = me.body
@@ -240,6 +244,8 @@ class Scheduler:
         me.waits_for = waits_for
         me.fired = False
         self._ready.remove(me)
+        if self.causality is not None:
+            self.causality.waits(me, waits_for)
         if timeout is not None:
             self.set_timer(me, timeout)
         self._hand_over(me)
@@ -255,8 +261,12 @@ class Scheduler:
         if thread.deadline_ns is not None:
             thread.deadline_ns = None
             self._timers.remove(thread)
+            if self.causality is not None:
+                self.causality.spares(self._running)
 
     def _time_is_over(self, thread: Controlled) -> None:
+        thread.deadline_ns = None
+        self._timers.remove(thread)
         if thread.state is State.NATIVE:
             self.end_native(thread)
         else:

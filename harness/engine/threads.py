@@ -33,8 +33,8 @@ class Controlled:
     """A controlled thread. Its fields are read and written only by whoever holds the token."""
 
     __slots__ = (
-        "aborted", "baton", "body", "daemon", "deadline_ns", "died_of", "fired", "ident", "in_call", "joiners",
-        "kernel", "name", "number", "past", "ran_at", "role", "state", "steps", "thread", "waits_for",
+        "aborted", "baton", "body", "clock", "daemon", "deadline_ns", "died_of", "fired", "ident", "in_call", "joiners",
+        "kernel", "name", "number", "past", "ran_at", "role", "state", "step", "steps", "thread", "waits_for",
     )  # fmt: skip
 
     def __init__(self, kernel: Scheduler, number: int, name: str, *, role: str, daemon: bool, thread: Any) -> None:
@@ -53,9 +53,11 @@ class Controlled:
         self.steps = 0
         self.ran_at = 0
         self.past = 0
+        self.step = 0
         self.joiners: list[Controlled] = []
         self.died_of: BaseException | None = None
         self.ident = 0
+        self.clock: list[int]
         self.baton: Baton
         self.body: Callable[[Any], object]
 

@@ -13,7 +13,6 @@ from itertools import count
 
 from adapters.base import Adapter, ModelFile, Opener, Session
 from harness.engine.carriers.carrier import Carriers
-from harness.engine.causality import Causality
 from harness.engine.install import reset_names
 from harness.engine.kernel import Kernel
 from harness.engine.primitives.thread import start_controlled
@@ -147,8 +146,7 @@ class Laboratory:
         kernel.at_statements = self._at_statements
         kernel.rest_after = rest_after
         kernel.releases_decide = self.releases_decide
-        if strategy.tracks_causality:
-            kernel.track(Causality())
+        kernel.track(strategy.races)
         run = _Run(kernel, self, log, tracer, frozenset(leave_out))
         gc.disable()
         try:

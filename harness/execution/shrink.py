@@ -272,7 +272,7 @@ class _Counting:
     """
 
     def __init__(self, strategy: Strategy) -> None:
-        self.tracks_causality = strategy.tracks_causality
+        self.races = strategy.races
         self.begin, self.end = strategy.begin, strategy.end
         self._strategy = strategy
         self.preemptions = 0

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from harness.engine.carriers.greenlets import GreenletCarriers
 from harness.engine.carriers.os_thread import OsThreadCarriers
-from harness.engine.causality import Causality
 from harness.engine.install import install, reset_names
 from harness.engine.instrument.loader import refit
 from harness.engine.kernel import Kernel
@@ -67,8 +66,7 @@ class Control:
     def _once(self, program, strategy, statements, limit):
         reset_names()
         kernel = Kernel(self.carriers, strategy, limit)
-        if strategy.tracks_causality:
-            kernel.track(Causality())
+        kernel.track(strategy.races)
         kernel.at_statements = statements
         results = []
         thread = threading.Thread(target=lambda: results.append(program.run([])))

@@ -14,7 +14,7 @@ from harness.engine.real import start_new_thread as _real_start_new_thread
 from harness.engine.scheduler import Scheduler
 from harness.engine.threads import CONTROLLED, Controlled, State, current
 
-__all__ = ["identity", "install_thread", "start_controlled", "start_new_thread"]
+__all__ = ["forget_threads", "identity", "install_thread", "start_controlled", "start_new_thread"]
 
 FIRST_IDENTITY = 1_000_000
 """Identities of controlled threads count from here: the system's are addresses or small numbers."""
@@ -22,6 +22,8 @@ _Module: Any = threading
 _executor_worker: Any = concurrent.futures.thread._worker  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - what an executor's threads run
 _Thread: Any = threading.Thread
 _active: dict[int, Any] = _Module._active  # noqa: SLF001 - what current_thread() and enumerate() look at
+_TURNOVER = "started or ended"
+"""The group of the accesses that change which threads there are: they commute."""
 _found: dict[str, Any] = {}
 _real_start = _Thread.start
 _real_join = _Thread.join
@@ -38,6 +40,7 @@ def install_thread() -> None:
     _Thread.join = _join
     _Thread.is_alive = _is_alive
     _Module._dangling = _Dangling(_Module._dangling)  # noqa: SLF001 - where a thread puts itself when it is made
+    _Module._active_limbo_lock = _ActiveLock()  # noqa: SLF001 - what is held where the threads are listed
 
 
 class _Dangling(WeakSet[Any]):
@@ -46,6 +49,23 @@ class _Dangling(WeakSet[Any]):
     def add(self, item: Any) -> None:
         if get_ident() not in CONTROLLED:
             super().add(item)
+
+
+class _ActiveLock:
+    """The lock of the list of threads: real, for nobody waits within it. Who lists them sees who started and ended."""
+
+    def __init__(self) -> None:
+        real = _thread.RLock()
+        self.acquire, self.release = real.acquire, real.release
+
+    def __enter__(self) -> None:
+        me = current()
+        if me is not None:
+            me.kernel.touch(me, _active, write=False)
+        self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
 
 
 def start_new_thread(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None, /) -> int:
@@ -72,9 +92,17 @@ def start_controlled(
     _active[thread._ident] = thread  # noqa: SLF001 - current_thread() and enumerate() look here
     if parent is not None:
         kernel.touch(parent, thread)
+        kernel.touch_among(parent, _active, "", _TURNOVER)
         kernel.sync.note((parent, thread, True))
     kernel.sync.note((controlled, thread, False))
     return controlled
+
+
+def forget_threads() -> None:
+    """Take threads of earlier executions off the list: of those that were given up before they began, nobody did."""
+    for ident, thread in list(_active.items()):
+        if "_racegate" in thread.__dict__:
+            del _active[ident]
 
 
 def identity() -> int:
@@ -95,8 +123,10 @@ def _run(thread: Any) -> None:
         if not isinstance(error, SystemExit):
             raise
     finally:
+        me = CONTROLLED[get_ident()]
         _active.pop(thread._ident, None)  # noqa: SLF001 - as a real thread does
-        if target is _executor_worker and CONTROLLED[get_ident()].aborted:
+        me.kernel.touch_among(me, _active, "", _TURNOVER)
+        if target is _executor_worker and me.aborted:
             _let_go(arguments[0](), thread)
 
 

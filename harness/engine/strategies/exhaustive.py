@@ -10,6 +10,16 @@ reached with no more preemptions is given up there. Unlike sleep sets, this keep
 Qadeer, MSR-TR-2007-12): nothing is pruned in favour of an execution that the bound then leaves out (the trouble
 that Coons, Musuvathi and McKinley, OOPSLA 2013, treat).
 
+A second reduction leaves out preemptions that show nothing. Where a thread is stopped before a step, and nothing that
+others do until it goes on conflicts with that step, it could as well take the step first and be stopped after it, with
+no more preemptions. So a thread is stopped only before a step that *raced*: another thread's access was seen to
+conflict with it, in some execution. Until then the prefix is held back. Why an execution that shows the race comes
+wherever the prefix is needed: say the thread is stopped before its step e, and f is the first step of others that
+conflicts with it. All before f commutes with e, so e can be taken first and the thread be stopped one point later,
+and f comes as before, with no more preemptions. That schedule is explored, or one that is the same up to steps that
+commute, by this argument itself, since its last preemption is later; and in it f is seen to conflict with e. Waiting
+for what another has counts as an access here, and a time-out that did not fire in time for a wait as a conflict.
+
 The search can be split into shares, each run by a process of its own. All of them run the same first executions, the
 *common* ones, until enough prefixes wait; those are then dealt out in turn, by their place in the queue, and each share
 goes on with its own. Why the shares together leave nothing out, within the bound:
@@ -20,9 +30,10 @@ goes on with its own. Why the shares together leave nothing out, within the boun
   share, which runs it. The common executions and the order of the queue do not depend on the share, so all shares deal
   the same prefixes.
 - A state that a share expanded: its alternatives are in the queue of that same share.
-- A prefix that is run ends in a state which is expanded then, or is given up because the share has *expanded* an equal
-  one: `_seen` holds the states of its own executions and of the common ones, never one that only waits in a queue. A
-  state of another share's is not in it, and is expanded once more: shares may do some work twice, and prune less.
+- A prefix that is run ends in a state which is expanded then, or is given up because the share itself has *expanded* an
+  equal one since the prefixes were dealt. A state of another's, or of a common execution's, whose alternatives others
+  have, is expanded once more: so a share sees every race that comes of the states that it expands.
+- A prefix that a common execution held back is held by every share, and run by each that sees the race.
 
 So nothing is pruned on another share's word, and "exhausted" may be said of the whole if every share says it.
 """
@@ -32,6 +43,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
+from harness.engine.causality import Races
 from harness.engine.strategies.scripted import default_choice, numbered, position, preempts
 from harness.engine.threads import Controlled, State
 
@@ -55,7 +67,7 @@ class Exhaustive:
     def __init__(self, bound: int = 2, *, reduce: bool = True, share: int = 0, of: int = 1) -> None:
         assert bound >= 0, "a bound is a number of preemptions"
         self.bound = bound
-        self.tracks_causality = reduce
+        self.races: Races | None = self._raced if reduce else None
         self._share = share
         self._of = of
         self._prefix: _Prefix = ()
@@ -70,12 +82,19 @@ class Exhaustive:
         self.common = self._of > 1
         self._levels: list[deque[_Prefix]] = [deque() for _ in range(self.bound + 1)]
         self._levels[0].append(())
+        self._whole = -1
         self._seen: dict[int, int] = {}
+        self._racing: set[int] = set()
+        self._held: dict[int, list[tuple[int, _Prefix]]] = {}
 
     @property
     def whole_to(self) -> int:
-        """Prefixes with fewer preemptions come first, and none adds one with fewer: the lowest level is the next."""
-        return next((cost for cost, level in enumerate(self._levels) if level), self.bound + 1) - 1
+        """Prefixes with fewer preemptions come first: all below the lowest level were run.
+
+        A race that only more preemptions show may bring back one with fewer; with so few alone nothing needs it.
+        """
+        lowest = next((cost for cost, level in enumerate(self._levels) if level), self.bound + 1)
+        return max(self._whole, lowest - 1)
 
     @property
     def exhausted(self) -> bool:
@@ -87,6 +106,7 @@ class Exhaustive:
         del execution
         for cost, level in enumerate(self._levels):
             if level:
+                self._whole = max(self._whole, cost - 1)
                 self._cost = cost
                 self._last = 0
                 self._prefix = level.popleft()
@@ -97,16 +117,19 @@ class Exhaustive:
     def choose(self, by: Controlled | None, ready: Sequence[Controlled], timer: Controlled | None) -> Controlled | None:
         """Follow the prefix, then the default; give up where the past has been reached before."""
         here = position(by, ready, timer)
+        stopped = by if by is not None and by.state is State.READY else None
+        if stopped is not None:
+            stopped.step = stopped.past
+        chosen = default_choice(by, ready, timer)
         if self._wanted:
-            wanted = self._wanted.pop(here, None)
-            if wanted is None:
-                return default_choice(by, ready, timer)
+            wanted = self._wanted.pop(here, chosen.number)
             chosen = numbered(wanted, ready, timer)
             assert chosen is not None, "the choice was recorded in an execution that was the same so far"
             return chosen
-        chosen = default_choice(by, ready, timer)
-        if self.tracks_causality:
-            signature = _signature(by, chosen)
+        if self.races is not None:
+            causality = chosen.kernel.causality
+            assert causality is not None, "a strategy that is told of races gets it"
+            signature = causality.signature(stopped)
             if signature == self._last:
                 return chosen  # nothing was accessed since the last point: its alternatives are these
             self._last = signature
@@ -114,15 +137,33 @@ class Exhaustive:
                 self.pruned += 1
                 return None
             self._seen[signature] = self._cost
+        held = self._held_before(stopped)
         for other in (*ready, *(() if timer is None else (timer,))):
             if other is not chosen:
-                self._add(here, other, preempts=preempts(by, ready, other))
+                self._add(held, self._cost + preempts(by, ready, other), (*here, other.number))
         return chosen
 
-    def _add(self, here: _Position, other: Controlled, *, preempts: bool) -> None:
-        cost = self._cost + preempts
-        if cost <= self.bound:
-            self._levels[cost].append((*self._prefix, (*here, other.number)))
+    def _held_before(self, stopped: Controlled | None) -> list[tuple[int, _Prefix]] | None:
+        """Where the prefixes wait that stop a thread before its step; None if they need not."""
+        if self.races is None or stopped is None or stopped.step in self._racing:
+            return None
+        return self._held.setdefault(stopped.step, [])
+
+    def _add(self, held: list[tuple[int, _Prefix]] | None, cost: int, choice: tuple[int, int, int]) -> None:
+        if cost > self.bound:
+            return
+        prefix = (*self._prefix, choice)
+        if held is None:
+            self._levels[cost].append(prefix)
+        else:
+            held.append((cost, prefix))
+
+    def _raced(self, step: int) -> None:
+        """A step raced: stop its thread before it, wherever that was held back."""
+        if step not in self._racing:
+            self._racing.add(step)
+            for cost, prefix in self._held.pop(step, ()):
+                self._levels[cost].append(prefix)
 
     def end(self, points: int) -> None:
         """Deal the prefixes that wait, once there are enough of them."""
@@ -133,15 +174,10 @@ class Exhaustive:
 
     def _deal(self) -> None:
         """Keep every prefix whose turn is this share's; the turns go on from one level to the next."""
+        self._seen.clear()
         turn = 0
         for cost, level in enumerate(self._levels):
             self._levels[cost] = deque(
                 prefix for place, prefix in enumerate(level, turn) if place % self._of == self._share
             )
             turn += len(level)
-
-
-def _signature(by: Controlled | None, any_thread: Controlled) -> int:
-    causality = any_thread.kernel.causality
-    assert causality is not None, "a strategy that tracks causality gets it"
-    return causality.signature(by if by is not None and by.state is State.READY else None)

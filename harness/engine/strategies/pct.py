@@ -30,7 +30,7 @@ class Pct:
 
     name = "pct"
     whole_to = -1
-    tracks_causality = False
+    races = None
 
     def __init__(self, seed: int, depth: int = 3) -> None:
         assert depth >= 1, "a bug has at least depth 1"

@@ -29,7 +29,7 @@ class Portfolio:
     name = "portfolio"
     bound = -1
     whole_to = -1
-    tracks_causality = False
+    races = None
 
     def __init__(self, seed: int) -> None:
         self._deviations = Deviations(seed)

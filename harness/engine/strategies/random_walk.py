@@ -16,7 +16,7 @@ class RandomWalk:
     name = "random"
     bound = -1
     whole_to = -1
-    tracks_causality = False
+    races = None
     common = False
 
     def __init__(self, seed: int) -> None:

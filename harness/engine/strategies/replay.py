@@ -14,7 +14,7 @@ __all__ = ["Replay"]
 class Replay:
     """The default order with the schedule's exceptions. `divergence` names the first that could not be followed."""
 
-    tracks_causality = False
+    races = None
 
     def __init__(self, schedule: Schedule) -> None:
         self._choices = {(by, step): chosen for by, step, chosen in schedule.choices}

@@ -54,7 +54,7 @@ class Scripted:
     name = "scripted"
     bound = -1
     whole_to = -1
-    tracks_causality = False
+    races = None
     common = False
 
     def begin(self, execution: int) -> bool:

@@ -26,7 +26,7 @@ class Segment(NamedTuple):
 class Segments:
     """One execution in the order of the segments, then the default order."""
 
-    tracks_causality = False
+    races = None
 
     def __init__(self, segments: Sequence[Segment]) -> None:
         self._segments = segments

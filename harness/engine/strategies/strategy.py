@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
+from harness.engine.causality import Races
 from harness.engine.threads import Controlled
 
 __all__ = ["Choose", "Chooser", "Search", "Strategy"]
@@ -29,8 +30,10 @@ class Chooser(Protocol):
 class Strategy(Chooser, Protocol):
     """Decides in one execution after the other: `begin`, then `choose` at each point, then `end`."""
 
-    tracks_causality: bool
-    """Whether `choose` needs the kernel's `causality`, which costs time."""
+    @property
+    def races(self) -> Races | None:
+        """Is told of the steps that raced, if `choose` needs the kernel's `causality`, which costs time; else None."""
+        ...
 
     def begin(self, execution: int) -> bool:
         """Start execution number `execution`, counted from 0; False when there is none left to explore.

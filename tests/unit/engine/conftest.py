@@ -14,7 +14,6 @@ import pytest
 
 from harness.engine.carriers.greenlets import GreenletCarriers
 from harness.engine.carriers.os_thread import OsThreadCarriers
-from harness.engine.causality import Causality
 from harness.engine.install import install, reset_names
 from harness.engine.kernel import Kernel
 from harness.engine.primitives.thread import start_controlled
@@ -62,8 +61,7 @@ class Bench:
             return None
         reset_names()
         kernel = Kernel(self.carriers, strategy, limit)
-        if strategy.tracks_causality:
-            kernel.track(Causality())
+        kernel.track(strategy.races)
         results: list[Any] = []
         trace: list[Any] = []
         thread = threading.Thread(target=lambda: results.append(program(trace)))

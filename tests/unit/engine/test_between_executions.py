@@ -54,6 +54,24 @@ def test_the_threads_of_an_execution_are_on_no_list_of_the_process(bench):
     assert kept not in threading._dangling
 
 
+def test_a_thread_that_was_given_up_before_it_began_is_not_listed_in_the_next_execution(bench):
+    def program(_trace):
+        threads = [threading.Thread(target=str) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return threading.active_count()
+
+    class GivesUp(Scripted):
+        def choose(self, *_):
+            return None
+
+    alone = threading.active_count()
+    assert bench.once(program, GivesUp()).kernel.pruned
+    assert bench.once(program, Scripted()).result == alone + 1, "with the program's own thread"
+
+
 def test_an_event_has_one_condition_however_many_ask():
     event = threading.Event()
     assert "_cond" not in vars(event)

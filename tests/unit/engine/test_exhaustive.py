@@ -47,6 +47,56 @@ def test_what_it_calls_whole_is_what_a_search_with_that_bound_exhausts(bench, un
     assert alone.exhausted
 
 
+def executions(bench, program, search):
+    return sum(1 for _ in iter(lambda: bench.search(program, search, 0), None))
+
+
+def steps_beside(mine, theirs):
+    """Two threads that take three steps each."""
+
+    def program(_trace):
+        threads = [
+            threading.Thread(target=lambda lock=lock: [_step(lock) for _ in range(3)]) for lock in (mine(), theirs())
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    return program
+
+
+def _step(lock):
+    lock.acquire()
+    lock.release()
+
+
+def test_nobody_is_stopped_before_a_step_that_concerns_nobody_else(bench):
+    apart = steps_beside(threading.Lock, threading.Lock)
+    assert executions(bench, apart, Exhaustive(2)) * 10 < executions(bench, apart, Exhaustive(2, reduce=False))
+
+
+def test_nobody_is_stopped_where_the_others_would_only_wait(bench):
+    """Within a lock that the others need for all that they do, a step races with none of theirs."""
+
+    def program(steps):
+        lock, inner = threading.Lock(), threading.Lock()
+
+        def within():
+            with lock:
+                for _ in range(steps):
+                    _step(inner)
+
+        threads = [threading.Thread(target=within) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    few, many = (executions(bench, lambda _trace, steps=steps: program(steps), Exhaustive(2)) for steps in (2, 20))
+    assert few == many
+
+
 def test_before_the_first_execution_nothing_is_whole():
     assert Exhaustive(BOUND).whole_to == -1
 

@@ -33,16 +33,18 @@ assert run.factory.instrumented
 
 
 class Thread:
-    def __init__(self, number):
-        self.number = number
-        self.past = hash(number)
+    def __init__(self, name, number):
+        self.name, self.number = name, number
+        self.past = hash(name)
+        self.step = 0
+        self.clock = [0] * 40
 
 
 def trace(history):
     "The history up to the order of events that commute."
-    past, threads, tells = Causality(), {}, False
+    past, threads, tells = Causality(lambda step: None), {}, False
     for event in history.events:
-        thread = threads.setdefault(event.thread, Thread(event.thread))
+        thread = threads.setdefault(event.thread, Thread(event.thread, len(threads)))
         attrs = tuple(sorted((name, str(value)) for name, value in event.attrs.items() if name != "call"))
         what = (event.kind, event.task, event.session, event.slot, attrs)
         thread.past = hash((thread.past, what))
@@ -50,7 +52,7 @@ def trace(history):
         for thing, group in accesses(event.kind, task, event.session, event.slot, event.attrs, tells=tells):
             past.access(thread, past, thing, group)
         tells |= event.kind == "dequeue"
-    return sum(hash((thread.number, thread.past)) for thread in threads.values())
+    return sum(hash((thread.name, thread.past)) for thread in threads.values())
 
 
 found = {}
