@@ -23,16 +23,17 @@ Races = Callable[[int], None]
 """Is told of each step that raced, by the past that its thread had when the step began; of the same one many times."""
 
 
-_Steps = dict[tuple[Controlled, int], int]
-"""Threads and their steps, each with the number of the access by which others know of it."""
+_Steps = dict[Controlled, tuple[int, int]]
+"""The last step of each thread, with the number of its access, by which others know of it."""
 
 
 class _Thing:
     """What is known of one accessed thing: its last accesses that commute, and all that came before them.
 
     `keep` holds the object, so that its identity is not reused meanwhile. `steps` are those of the last accesses,
-    `earlier` those of the group before; `clock` is what is known after the last accesses, `known` what was before them.
-    `only` is the one thread that was here so far, None after a second one came.
+    `earlier` those of the group before; of what one thread did in turn, the last is enough: once that races, the search
+    sees what comes before it as well. `clock` is what is known after the last accesses, `known` what was before them.
+    `only` is the one thread that was here so far, None after a second one came; what it knew of others is not kept.
     """
 
     __slots__ = ("before", "clock", "earlier", "group", "keep", "known", "latest", "only", "steps")
@@ -45,15 +46,8 @@ class _Thing:
         self.only: Controlled | None = only
         self.steps: _Steps = {}
         self.earlier: _Steps = {}
-        self.clock: list[int] = []
-        self.known: list[int] = []
-
-    def turn(self, group: str) -> None:
-        """What comes now does not commute with the last accesses."""
-        self.before = hash((self.before, self.latest))
-        self.group, self.latest = group, 0
-        self.earlier, self.steps = self.steps, {}
-        self.known, self.clock = self.clock, []
+        self.clock: list[int] | None = None
+        self.known: list[int] | None = None
 
 
 class Causality:
@@ -92,45 +86,49 @@ class Causality:
         if thing is None:
             thing = self._things[key] = _Thing(what, group, thread)
         elif not group or group != thing.group:
-            thing.turn(group)
+            thing.before = hash((thing.before, thing.latest))
+            thing.group, thing.latest = group, 0
+            thing.earlier, thing.steps = thing.steps, {}
+            thing.known, thing.clock = thing.clock, None
         clock = thread.clock
+        number = clock[thread.number] = clock[thread.number] + 1
         if thing.only is not thread:
-            thing.only = None
-            self._tell(thread, thing.earlier)
-            _join(clock, thing.known)
-        clock[thread.number] += 1
-        thing.steps[thread, thread.step] = clock[thread.number]
-        reached = clock.copy()
-        if thing.only is None:
-            _join(reached, thing.clock)
-        thing.clock = reached
+            self._meet(thread, thing)
+        thing.steps[thread] = thread.step, number
         before = thread.past
         thread.past = past = hash((before, thing.before))
         thing.latest ^= past
         self._all ^= before ^ past
 
+    def _meet(self, thread: Controlled, thing: _Thing) -> None:
+        """A thread comes to where others were: it learns what they knew when they left."""
+        thing.only = None
+        clock = thread.clock
+        for other, (step, number) in thing.earlier.items():
+            if clock[other.number] < number:
+                if other is not thread:
+                    self._races(step)
+                clock[other.number] = number
+        if thing.known is not None:
+            clock[: len(thing.known)] = map(max, clock, thing.known)
+        reached = clock.copy()
+        if thing.clock is not None:
+            reached[: len(thing.clock)] = map(max, clock, thing.clock)
+        thing.clock = reached
+
     def waits(self, thread: Controlled, what: object) -> None:
         """A thread finds that it has to wait: it would have gone on before the last accesses of what it waits for."""
         thing = self._things.get((id(what), ""))
         if thing is not None:
-            self._tell(thread, thing.steps)
-            self._tell(thread, thing.earlier)
+            for other, (step, number) in (*thing.steps.items(), *thing.earlier.items()):
+                if other is not thread and thread.clock[other.number] < number:
+                    self._races(step)
 
     def spares(self, by: Controlled | None) -> None:
         """A thread ends the wait of another, whose time-out could have fired before."""
         if by is not None:
             self._races(by.step)
 
-    def _tell(self, thread: Controlled, steps: _Steps) -> None:
-        for (other, step), number in steps.items():
-            if other is not thread and thread.clock[other.number] < number:
-                self._races(step)
-
     def signature(self, by: Controlled | None) -> int:
         """The signature of the state, with the thread that could go on without a preemption."""
         return hash((self._all, 0 if by is None else by.past))
-
-
-def _join(clock: list[int], other: list[int]) -> None:
-    """Know what the other knows as well. `other` may be of a time when there were fewer threads."""
-    clock[: len(other)] = map(max, clock, other)
