@@ -244,9 +244,9 @@ def earliest_deadline(script):
 
 @smaller(stages.pipeline_hands_over)
 def pipeline_hands_over(script):
-    """3 tasks of the script."""
-    service = script.open_service(capacity=3)
-    for _ in range(3):
+    """2 tasks of the script."""
+    service = script.open_service(capacity=2)
+    for _ in range(2):
         service.submit(script.task())
 
 
