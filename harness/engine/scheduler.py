@@ -157,6 +157,7 @@ class Scheduler:
             raise ExecutionAbortedError
         self.steps += 1
         me.steps += 1
+        me.step = me.past
         if self.steps >= self._alert:
             self._look(me)
         if self._timers or self._fair:
@@ -249,6 +250,7 @@ class Scheduler:
         if timeout is not None:
             self.set_timer(me, timeout)
         self._hand_over(me)
+        me.step = me.past
         return not me.fired
 
     def set_timer(self, me: Controlled, seconds: float) -> None:

@@ -118,8 +118,6 @@ class Exhaustive:
         """Follow the prefix, then the default; give up where the past has been reached before."""
         here = position(by, ready, timer)
         stopped = by if by is not None and by.state is State.READY else None
-        if stopped is not None:
-            stopped.step = stopped.past
         chosen = default_choice(by, ready, timer)
         if self._wanted:
             wanted = self._wanted.pop(here, chosen.number)
