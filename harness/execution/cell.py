@@ -128,12 +128,11 @@ class CellRun:
 
 
 def _carriers(kind: str) -> Carriers:
-    core = choose_core(int(os.environ.get(CORE, "0")))
-    if kind == "greenlets":
+    if kind == "greenlets":  # on this thread, which hands over to nobody: no core is better than the one it is given
         from harness.engine.carriers.greenlets import GreenletCarriers  # noqa: PLC0415 - an optional package
 
         return GreenletCarriers()
-    return OsThreadCarriers(core)
+    return OsThreadCarriers(choose_core(int(os.environ.get(CORE, "0"))))
 
 
 def run_cell(

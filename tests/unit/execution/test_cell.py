@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from harness.execution.cell import run_cell
@@ -146,3 +150,15 @@ def test_a_missing_capability_is_not_applicable_and_names_it(judge):
     result = judge(REFUSES_TO_OPEN, "running-cancel")
     assert result.verdict is Verdict.NOT_APPLICABLE
     assert result.reason == "the service does not declare running_cancel"
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="threads cannot be pinned here")
+@pytest.mark.parametrize(("kind", "cores"), [("threads", "1"), ("greenlets", "all")])
+def test_threads_share_one_core_and_greenlets_stay_where_the_system_puts_them(kind, cores):
+    """Two searches on greenlets, each on a core of its own, would not move when they find that it is the same one."""
+    code = (
+        "import os; from harness.execution.cell import _carriers; had = os.sched_getaffinity(0); "
+        f"_carriers({kind!r}); has = os.sched_getaffinity(0); print('all' if has == had else len(has))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() in {cores, "all" if len(os.sched_getaffinity(0)) == 1 else cores}
