@@ -53,9 +53,9 @@ class _Thing:
 class Causality:
     """Hashes the causal past of each thread of one execution, which stands in the thread's `past`.
 
-    The step that a thread is in stands in its `step`, the past that it had when the step began. The scheduler sets it at
-    each decision point, whether there is a choice or not, and where a wait ends: in executions that are the same up to
-    steps that commute, a step is the same one.
+    The step that a thread is in stands in its `step`, the past that it had when the step began. The scheduler sets it
+    at each decision point, whether there is a choice or not, and where a wait ends: in executions that are the same up
+    to steps that commute, a step is the same one.
     """
 
     def __init__(self, races: Races) -> None:
