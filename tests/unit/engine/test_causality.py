@@ -44,28 +44,16 @@ def read(causality, thread, thing):
     causality.access(thread, thing, "", "read")
 
 
-def test_a_write_races_with_a_read_of_another_thread(causality, threads, raced):
+@pytest.mark.parametrize(
+    ("first", "second", "races"),
+    [(write, write, [LEFT]), (write, read, [LEFT]), (read, write, [LEFT]), (read, read, [])],
+)
+def test_accesses_of_two_threads_race_unless_both_read(causality, threads, raced, first, second, races):
     _, left, right = threads
     thing = object()
-    write(causality, left, thing)
-    read(causality, right, thing)
-    assert raced == [LEFT]
-
-
-def test_reads_do_not_race(causality, threads, raced):
-    _, left, right = threads
-    thing = object()
-    read(causality, left, thing)
-    read(causality, right, thing)
-    assert not raced
-
-
-def test_a_read_races_with_a_write(causality, threads, raced):
-    _, left, right = threads
-    thing = object()
-    read(causality, left, thing)
-    write(causality, right, thing)
-    assert raced == [LEFT]
+    first(causality, left, thing)
+    second(causality, right, thing)
+    assert raced == races
 
 
 def test_a_threads_own_read_does_not_hide_its_write(causality, threads, raced):
