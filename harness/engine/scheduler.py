@@ -44,10 +44,9 @@ class Scheduler:
 
     Where nothing is observed for long, the kernel chooses in the strategy's place, whoever ran longest ago: no thread
     is starved by one that polls (`was_fair` is then set). Who goes on all the same is `spinning`, and at rest
-    `rest_after` so many steps.
-    `releases_decide`: there is a decision point before each release of a lock, too. Who waits for a lock cannot tell a
-    release from one a moment later; who tries it, for a time or not at all, can, and sets `holding_shows`.
-    `on_switch` is called on the thread that gives the token up, with that thread and the next one.
+    `rest_after` so many steps. `releases_decide`: there is a decision point before each release of a lock, too. Who
+    waits for a lock cannot tell a release from one a moment later; who tries it, for a time or not at all, can, and
+    sets `holding_shows`. `on_switch` is called on the thread that gives the token up, with that thread and the next.
     """
 
     points = 0
@@ -113,10 +112,7 @@ class Scheduler:
         return controlled
 
     def track(self, races: Races | None) -> None:
-        """Have causal pasts hashed, from the second thread on: what the first did alone comes before all the others.
-
-        `races` is told of the steps that raced; None of a strategy that asks for no pasts.
-        """
+        """Have pasts hashed and `races` told, from the second thread on; None, of most strategies, asks for neither."""
         if races is not None:
             self.pasts = Causality(races)
 
