@@ -31,13 +31,13 @@ def outcomes(seen):
     return {(outcome.result, len(outcome.left), len(outcome.died)) for outcome in seen}
 
 
-def in_shares(control, seed, bound, statements):
+def in_shares(control, searched, bound, statements):
     """What three shares of a search see together."""
     seen = set()
     for index in range(3):
         strategy = Exhaustive(bound, share=index, of=3)
         while strategy.begin(0):
-            outcome, _ = control.once(program(seed), strategy, statements=statements)
+            outcome, _ = control.once(searched, strategy, statements=statements)
             seen |= {outcome} - {None}
         assert strategy.exhausted
     return seen
@@ -45,16 +45,16 @@ def in_shares(control, seed, bound, statements):
 
 def compared(control, seed, most):
     """Compare the searches of one program, and return the executions of those that were small enough to compare."""
-    ran = [0, 0]
+    ran, searched = [0, 0], program(seed)
     for statements in (False, True):
         for bound in (1, 2, 3):
-            whole = control.exhaust(program(seed), bound, reduce=False, statements=statements, most=most)
+            whole = control.exhaust(searched, bound, reduce=False, statements=statements, most=most)
             if not whole.whole:
                 break
-            reduced = control.exhaust(program(seed), bound, reduce=True, statements=statements)
+            reduced = control.exhaust(searched, bound, reduce=True, statements=statements)
             assert outcomes(reduced.outcomes) == outcomes(whole.outcomes), (bound, statements, source(seed, 4))
             if reduced.executions > 3 * DEALT:
-                seen = in_shares(control, seed, bound, statements)
+                seen = in_shares(control, searched, bound, statements)
                 assert outcomes(seen) == outcomes(whole.outcomes), (bound, statements, source(seed, 4))
             ran = [ran[0] + whole.executions, ran[1] + reduced.executions]
     return ran

@@ -135,26 +135,20 @@ class Exhaustive:
                 self.pruned += 1
                 return None
             self._seen[signature] = self._cost
-        held = self._held_before(stopped)
         for other in (*ready, *(() if timer is None else (timer,))):
             if other is not chosen:
-                self._add(held, self._cost + preempts(by, ready, other), (*here, other.number))
+                self._add(stopped, self._cost + preempts(by, ready, other), (*here, other.number))
         return chosen
 
-    def _held_before(self, stopped: Controlled | None) -> list[tuple[int, _Prefix]] | None:
-        """Where the prefixes wait that stop a thread before its step; None if they need not."""
-        if self.races is None or stopped is None or stopped.step in self._racing:
-            return None
-        return self._held.setdefault(stopped.step, [])
-
-    def _add(self, held: list[tuple[int, _Prefix]] | None, cost: int, choice: tuple[int, int, int]) -> None:
+    def _add(self, stopped: Controlled | None, cost: int, choice: tuple[int, int, int]) -> None:
+        """Keep an alternative within the bound; one that stops a thread before its step waits until that raced."""
         if cost > self.bound:
             return
         prefix = (*self._prefix, choice)
-        if held is None:
+        if self.races is None or stopped is None or stopped.step in self._racing:
             self._levels[cost].append(prefix)
         else:
-            held.append((cost, prefix))
+            self._held.setdefault(stopped.step, []).append((cost, prefix))
 
     def _raced(self, step: int) -> None:
         """A step raced: stop its thread before it, wherever that was held back."""

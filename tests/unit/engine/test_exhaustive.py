@@ -20,12 +20,16 @@ def counts(total):
         total.append(seen)
 
     lock = threading.Lock()
-    threads = [threading.Thread(target=add) for _ in range(2)]
+    _together(add, add)
+    return tuple(total)
+
+
+def _together(*bodies):
+    threads = [threading.Thread(target=body) for body in bodies]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return tuple(total)
 
 
 def schedules(bench, search, until):
@@ -51,28 +55,17 @@ def executions(bench, program, search):
     return sum(1 for _ in iter(lambda: bench.search(program, search, 0), None))
 
 
-def steps_beside(mine, theirs):
-    """Two threads that take three steps each."""
-
-    def program(_trace):
-        threads = [
-            threading.Thread(target=lambda lock=lock: [_step(lock) for _ in range(3)]) for lock in (mine(), theirs())
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-
-    return program
-
-
 def _step(lock):
     lock.acquire()
     lock.release()
 
 
 def test_nobody_is_stopped_before_a_step_that_concerns_nobody_else(bench):
-    apart = steps_beside(threading.Lock, threading.Lock)
+
+    def apart(_trace):
+        locks = [threading.Lock() for _ in range(2)]
+        _together(*(lambda lock=lock: [_step(lock) for _ in range(3)] for lock in locks))
+
     assert executions(bench, apart, Exhaustive(2)) * 10 < executions(bench, apart, Exhaustive(2, reduce=False))
 
 
@@ -87,11 +80,7 @@ def test_nobody_is_stopped_where_the_others_would_only_wait(bench):
                 for _ in range(steps):
                     _step(inner)
 
-        threads = [threading.Thread(target=within) for _ in range(2)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        _together(within, within)
 
     few, many = (executions(bench, lambda _trace, steps=steps: program(steps), Exhaustive(2)) for steps in (2, 20))
     assert few == many
