@@ -199,10 +199,11 @@ class Pipeline:
 
     def _serve(self, number: int) -> None:
         while (item := self._take(number)) is not None:
-            if self._work(number, item):
-                self._hand_on(number + 1, item)
+            seconds = self._work(number, item)
+            if item.failure is None and number + 1 < len(self._stages):
+                self._hand_on(number, item, seconds)
             else:
-                self._finish(item)
+                self._finish(number, item, seconds)
             del item  # an idle stage keeps nobody's data
         with self._lock:
             self._ended = number + 1
@@ -232,12 +233,12 @@ class Pipeline:
             self._free.append(item.buffer)
             self._arrived[0].notify()
 
-    def _work(self, number: int, item: Item) -> bool:
-        """Run one stage; False when the item goes no further: it failed, or this was the last stage."""
+    def _work(self, number: int, item: Item) -> float | None:
+        """Run one stage, which may make the item fail; returns the seconds that it took, None if it was not begun."""
         if self._aborted:
             item.failure = ServiceClosedError("the pipeline was aborted before the item's next stage")
-            return False
-        name, stage = self._stages[number]
+            return None
+        stage = self._stages[number][1]
         hold = Hold(self._buffers[item.buffer], self._note_breach)
         begun = time.monotonic()
         try:
@@ -251,21 +252,21 @@ class Pipeline:
             hold.end()
         if item.failure is not None:
             traceback.clear_frames(item.failure.__traceback__)  # its frames hold the item's data
-        with self._lock:
-            self._meter.stage_took(name, time.monotonic() - begun)
-        return item.failure is None and number + 1 < len(self._stages)
+        return time.monotonic() - begun
 
-    def _hand_on(self, number: int, item: Item) -> None:
+    def _hand_on(self, number: int, item: Item, seconds: float | None) -> None:
         # The lock is the fence: what this stage wrote happened before whatever the next one reads.
         with self._lock:
-            self._inboxes[number].append(item)
-            self._arrived[number].notify()
+            self._count(number, seconds)
+            self._inboxes[number + 1].append(item)
+            self._arrived[number + 1].notify()
 
-    def _finish(self, item: Item) -> None:
+    def _finish(self, number: int, item: Item, seconds: float | None) -> None:
         if item.failure is None and shares_memory(item.value, self._buffers[item.buffer]):
             item.failure = BufferOwnershipError("the result is part of the buffer: the last stage must copy it")
             self._note_breach()
         with self._lock:
+            self._count(number, seconds)
             # Free before anybody learns of the outcome, and only now that no stage can touch it any more.
             assert item.buffer not in self._free, "a buffer has one owner"
             self._free.append(item.buffer)
@@ -274,6 +275,11 @@ class Pipeline:
             self._arrived[0].notify()
         if committed:
             _settle(item.future, item.value, item.failure)
+
+    def _count(self, number: int, seconds: float | None) -> None:
+        """Under the lock: one item passed a stage, or failed in it, if it was begun."""
+        if seconds is not None:
+            self._meter.stage_took(self._stages[number][0], seconds)
 
     def _note_breach(self) -> None:
         with self._lock:

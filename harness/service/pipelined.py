@@ -14,23 +14,21 @@ from harness.service.attempt import private_copy
 from harness.service.config import ServiceConfig
 from harness.service.hold import Hold
 from harness.service.outputs import immutable_outputs
-from harness.service.pipeline import Pipeline
+from harness.service.pipeline import Pipeline, Stage
 from harness.service.requests import OverflowPolicy
 
 __all__ = ["PipelinedQueue", "dropping_pipeline"]
 
-BUFFERS = 3
-"""One for each stage: with fewer one of them would wait for another's, with more items would only wait elsewhere."""
-
 
 class PipelinedQueue:
-    """Prepare, infer and finish, each on its own thread, over three sets of input buffers and one session.
+    """Prepare, infer and finish, each on its own thread, over as many sets of input buffers and one session.
 
-    `prepare` writes a task into a buffer, `infer` runs the session on it, `finish` gives the buffer up. As many tasks
-    as `config.capacity` says wait in front of the first stage; what becomes of one more is `overflow`. A task can be
-    cancelled until `infer` takes it. The session is
-    opened by whoever makes the service, used by the infer stage alone, and closed by the first `close` once the stages
-    have ended. Raises what the opener raises, and ValueError for a model with dynamic dimensions: buffers are fixed.
+    With fewer buffers than stages one of them would wait for another's, with more tasks would only wait elsewhere.
+    `prepare` writes a task into a buffer, `infer` runs the session on it, `finish` gives the buffer up; a subclass may
+    have other `stages`. As many tasks as `config.capacity` says wait in front of the first stage; what becomes of one
+    more is `overflow`. A task can be cancelled until `infer` takes it. The session is opened by whoever makes the
+    service, used by the infer stage alone, and closed by the first `close` once the stages have ended. Raises what the
+    opener raises, and ValueError for a model with dynamic dimensions: buffers are fixed.
     """
 
     kind: ClassVar[str] = "queue"
@@ -44,9 +42,10 @@ class PipelinedQueue:
         session = open_session()
         self._session: Session | None = session
         try:
+            stages = self.stages(session)
             self._pipeline = Pipeline(
-                {"prepare": _prepare(session), "infer": _infer(session), "finish": _finish},
-                [_buffer(session) for _ in range(BUFFERS)],
+                stages,
+                [_buffer(session) for _ in stages],
                 overflow=overflow,
                 backlog=config.capacity,
                 commits="infer",
@@ -54,6 +53,10 @@ class PipelinedQueue:
         except BaseException:
             session.close()
             raise
+
+    def stages(self, session: Session) -> dict[str, Stage]:
+        """The stages in their order, `infer` among them: it alone may use the session."""
+        return {"prepare": _prepare(session), "infer": _infer(session), "finish": _finish}
 
     def submit(self, inputs: Arrays) -> Future[Any]:
         """Accept one task on a private copy. Raises QueueFullError, ServiceClosedError or ContractError."""

@@ -37,6 +37,9 @@ RULES = {
 """The points of the service contract, and the front that stands behind them there without a number."""
 FRONT, FRONT_FACTORY = "aio_queue.py:factory", DOCS / "examples" / "aio_queue.py:factory"
 """The asyncio front behind the suite's own interface: as it is called in a receipt, and where it lies."""
+TWO_STAGES = "two_stages.py:TwoStages"
+FILES = {FRONT: FRONT_FACTORY, TWO_STAGES: Path(__file__).parent / TWO_STAGES}
+"""Services that are not built in, and where they lie."""
 OF_THE_FRONT = (
     "block-with-a-time-out", "cancel-races-completion", "cancel-while-running", "close-during-run",
     "deadline-while-waiting", "expiry-races-completion", "queue-full", "queued-cancel", "submit-after-close",
@@ -95,9 +98,10 @@ class Space:
     def options(self):
         """What else it is told: the same for spaces that one command can search. A loop is nothing for greenlets."""
         model = ("--model", "builtin:rows") if "shapes" in SCENARIOS[self.scenario].requires else ()
-        service, carrier = (FRONT_FACTORY, "threads") if self.service == FRONT else (self.service, "greenlets")
+        service = str(FILES.get(self.service, self.service))
+        carrier = "threads" if self.service == FRONT else "greenlets"
         slots = "2" if self.service == "pool" else "1"
-        return str(service), "--carrier", carrier, "--capacity", "1", "--slots", slots, *model
+        return service, "--carrier", carrier, "--capacity", "1", "--slots", slots, *model
 
     @property
     def name(self):
@@ -138,7 +142,7 @@ def point_of(scenario):
 def services_of(scenario):
     """Where the rule of a scenario is searched."""
     if "pipeline" in scenario.requires:
-        return ("pipeline",)
+        return "pipeline", TWO_STAGES
     several = folder_of(scenario) in ON_A_POOL or scenario.id in OTHER_SLOTS
     return ("queue", "pool") if several else ("queue",)
 

@@ -457,11 +457,11 @@ def end_of(value, future):
 
 
 EARLY_RETURN = swap((
-    """    def _hand_on(self, number: int, item: Item) -> None:
+    """    def _hand_on(self, number: int, item: Item, seconds: float | None) -> None:
         # The lock is the fence: what this stage wrote happened before whatever the next one reads.
         with self._lock:
 """,
-    """    def _hand_on(self, number: int, item: Item) -> None:
+    """    def _hand_on(self, number: int, item: Item, seconds: float | None) -> None:
         with self._lock:
             self._free.append(item.buffer)
             self._arrived[0].notify()
