@@ -274,8 +274,9 @@ class _Tally:
     def _judge(self, number: int, execution: Execution) -> None:
         self._executions += 1
         self._points += execution.points
-        self._looks += sum(event.kind == "process-look" for event in execution.history.events)
-        self._in_native += sum(event.kind == "in-native" for event in execution.history.events)
+        kinds = [event.kind for event in execution.history.events]
+        self._looks += kinds.count("process-look")
+        self._in_native += kinds.count("in-native")
         self._injected.update(execution.injected)
         self._find(*execution.findings)
         if self._run.concurrent_sessions:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading  # noqa: TID251 - the service owns its locks
 from collections.abc import Sequence
 from enum import Enum, StrEnum
 
@@ -49,17 +48,8 @@ class Changeover:
     """
 
     def __init__(
-        self,
-        lock: threading.RLock,
-        slots: Sequence[Slot],
-        line: WaitingLine,
-        old: Model,
-        new: Model,
-        order: SwitchOrder,
-        *,
-        drops: bool,
+        self, slots: Sequence[Slot], line: WaitingLine, old: Model, new: Model, order: SwitchOrder, *, drops: bool
     ) -> None:
-        self._lock = lock
         self.new, self.order, self.drops = new, order, drops
         self.phase = Phase.OPENING
         self.old_up_to = 0
@@ -108,12 +98,14 @@ class Changeover:
         has_to = slot.spare is not None or (slot.state is SlotState.READY and slot.model is not self.current)
         return Chore.CHANGE_OVER if has_to and not self.serves_old(slot) else None
 
-    def prepare(self, slot: Slot) -> None:
-        """Have the slot open the new model. On its worker, with no lock held."""
-        error = slot.prepare(self.new, beside=self.order is SwitchOrder.OPEN_FIRST or slot.session is None)
-        with self._lock:
-            self.busy = False
-            self.error = self.error or error
+    def prepare(self, slot: Slot) -> BaseException | None:
+        """Have the slot open the new model; an error is returned. On its worker, with no lock held."""
+        return slot.prepare(self.new, beside=self.order is SwitchOrder.OPEN_FIRST or slot.session is None)
+
+    def prepared(self, error: BaseException | None) -> None:
+        """The slot has done so, or could not."""
+        self.busy = False
+        self.error = self.error or error
 
     def limit(self, slot: Slot) -> int:
         """The number of the last task that the slot may start now."""

@@ -177,7 +177,6 @@ class Crew:
                         self._idle -= ready
 
     def _chore_of_change(self, slot: Slot, change: Changeover) -> Chore | None:
-        self.news.notify_all()
         chore = None if self._dismissed and change.phase is Phase.OPENING else change.chore(slot)
         self._cold -= chore is Chore.CHANGE_OVER and slot.state is SlotState.COLD
         return chore
@@ -207,17 +206,24 @@ class Crew:
         if chore is Chore.CHECK:
             self._mend(slot, self._recoveries.answer(slot))
             return
+        refused: BaseException | None = None
         if chore is Chore.RESTORE:
             self._note(slot.restore())
         elif chore is Chore.DISCARD:
             self._note(slot.discard())
         elif chore is Chore.PREPARE:
             assert self.change is not None, "no switch ends while a slot is busy with it"
-            self.change.prepare(slot)
+            refused = self.change.prepare(slot)
         else:
             self._open(slot, chore)
+        self._slots_changed(slot, partial(self._done, slot, chore, refused))
+
+    def _done(self, slot: Slot, chore: Chore, refused: BaseException | None) -> None:
+        """Under the lock: what follows from a chore."""
+        if chore is Chore.PREPARE and self.change is not None:
+            self.change.prepared(refused)
+        self._opening -= chore in {Chore.OPEN, Chore.REBUILD}
         self._recoveries.rebuilt(slot)
-        self._slots_changed(slot)
 
     def _open(self, slot: Slot, chore: Chore) -> None:
         try:
@@ -227,11 +233,11 @@ class Crew:
                 slot.open(SlotState.REBUILDING if chore is Chore.REBUILD else SlotState.OPENING)
         except BaseException as error:  # noqa: BLE001 - the slot is lost; the others go on
             _LOGGER.warning("slot %d was lost: %s", slot.number, type(error).__name__)
-        with self._lock:
-            self._opening -= chore is not Chore.CHANGE_OVER
 
-    def _slots_changed(self, slot: Slot) -> None:
+    def _slots_changed(self, slot: Slot, note: Callable[[], None]) -> None:
+        """Note what became of a slot, and in the same moment have whoever waits for that look again."""
         with self._lock:
+            note()
             self._update_health()
             ended: Ended = []
             if self._health.usable == 0:
@@ -273,13 +279,13 @@ class Crew:
 
     def _mend(self, slot: Slot, doubt: Doubt) -> None:
         if (doubt is Doubt.CHECK and slot.sound()) or (doubt is Doubt.PROOF and slot.vouched_for()):
-            self._recoveries.kept(slot)
+            note = partial(self._recoveries.kept, slot)
         else:
             self._recoveries.unsound(slot)
             error = slot.quarantine()
             self._note(error)
-            self._recoveries.released(slot, error)
-        self._slots_changed(slot)
+            note = partial(self._recoveries.released, slot, error)
+        self._slots_changed(slot, note)
 
     def _leave(self, slot: Slot) -> None:
         self._note(slot.close())

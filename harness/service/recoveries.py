@@ -110,29 +110,26 @@ class Recoveries:
             slot.recovery.reach(Step.INVALIDATE)
 
     def released(self, slot: Slot, error: BaseException | None) -> None:
-        """The session was closed, or its close raised."""
-        with self._lock:
-            recovery = slot.recovery
-            assert recovery is not None, "what is released was unsound"
-            if error is None:
-                recovery.reach(Step.RECLAIM)
-            self.records.append(recovery.collect())
-            if error is not None:
-                self._tell_neighbours(slot, recovery)
+        """The session was closed, or its close raised. Under the lock, as the next two."""
+        recovery = slot.recovery
+        assert recovery is not None, "what is released was unsound"
+        if error is None:
+            recovery.reach(Step.RECLAIM)
+        self.records.append(recovery.collect())
+        if error is not None:
+            self._tell_neighbours(slot, recovery)
 
     def rebuilt(self, slot: Slot) -> None:
         """The slot has a session again, or will have none, if it was in recovery at all."""
-        with self._lock:
-            if slot.recovery is not None and slot.state in _SETTLED:
-                slot.recovery.reach(Step.REBUILD)
-                self._tell_neighbours(slot, slot.recovery)
+        if slot.recovery is not None and slot.state in _SETTLED:
+            slot.recovery.reach(Step.REBUILD)
+            self._tell_neighbours(slot, slot.recovery)
 
     def kept(self, slot: Slot) -> None:
         """The health check vouches for the session."""
-        with self._lock:
-            if slot.recovery is not None:
-                slot.recovery.reach(Step.KEEP)
-                self._tell_neighbours(slot, slot.recovery)
+        if slot.recovery is not None:
+            slot.recovery.reach(Step.KEEP)
+            self._tell_neighbours(slot, slot.recovery)
 
     def _alarm(self, since: int) -> None:
         # What an alarm after `since` put in doubt already fails of what that was raised for: the others know.

@@ -35,8 +35,6 @@ class Switcher:
         """See `Switchable.switch`. On no thread of the service: it waits for the workers."""
         due = None if deadline is None else monotonic() + deadline
         ticket = object()
-        with self._lock:
-            self._queue.append(ticket)
         change: Changeover | None = None
         try:
             change = self._begin(ticket, new, order, drops=policy is SwitchPolicy.CANCEL)
@@ -50,11 +48,12 @@ class Switcher:
     def _begin(self, ticket: object, new: Model, order: SwitchOrder, *, drops: bool) -> Changeover:
         crew = self._crew
         with self._lock:
+            self._queue.append(ticket)
             while not self._is_turn(ticket):
                 self._raise_if_closed()
                 crew.news.wait()
             self._raise_if_closed()
-            change = crew.change = Changeover(self._lock, crew.slots, self._line, crew.model, new, order, drops=drops)
+            change = crew.change = Changeover(crew.slots, self._line, crew.model, new, order, drops=drops)
             if order is SwitchOrder.CLOSE_FIRST:
                 change.begin_old(self._admission.accepted)
             crew.wake_all()
@@ -65,15 +64,15 @@ class Switcher:
         change = self._crew.change
         return self._queue[0] is ticket and (change is None or change.settled)
 
-    def _open(self, change: Changeover, due: float | None) -> Ended:
-        """Have the slots open the new model, and let new tasks have it; what that ended is returned."""
+    def _open(self, change: Changeover, due: float | None) -> Ended | None:
+        """Have the slots open the new model, and let new tasks have it; what that ended is returned, as by `_drain`."""
         with self._lock:
             while not (change.opened or change.error or self._is_closed()):
                 if self._is_over(change, due):
                     change.drops = True  # but nothing is lost before the new model has opened
                     self._crew.wake_all()
             if change.opened and not change.error and not self._is_closed():
-                return self._commit(change)
+                return self._commit(change) or self._drain(change, due)
             change.phase = Phase.FAILED
             self._crew.wake_all()
             while not change.settled:
@@ -112,13 +111,13 @@ class Switcher:
     def _end(self, ticket: object, change: Changeover | None) -> None:
         crew = self._crew
         with self._lock:
-            self._queue.remove(ticket)
+            if ticket in self._queue:  # it is not, if an exception took the client before that
+                self._queue.remove(ticket)
             if change is not None and change.phase is Phase.OPENING:
                 change.phase = Phase.FAILED  # an exception took the client: the slots undo what they have done
             if change is not None and change.settled:
                 crew.change = None
             crew.wake_all()
-            crew.news.notify_all()
 
     def _is_closed(self) -> bool:
         return self._closing.state is not State.ACCEPTING

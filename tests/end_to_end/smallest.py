@@ -295,26 +295,30 @@ def switch_races_close(script):
 
 @smaller(switching.switch_under_load)
 def switch_under_load(script):
-    """1 task in flight, 1 comes, on a queue 1 later, the script switches."""
+    """1 task in flight, 1 comes (on a pool before the switch), on a queue 1 later, the script switches."""
     service = script.open_service()
     gate = script.hold("invoke", calls=1)
     service.submit(script.task())
     gate.wait()
     during = script.task()
-    script.actor("client", lambda: service.submit(during))
-    service.switch("v2")
-    if script.workers == 1:
+    if script.workers > 1:
+        service.submit(during)
+        service.switch("v2")
+    else:
+        script.actor("client", lambda: service.submit(during))
+        service.switch("v2")
         service.submit(script.task())
 
 
 @smaller(switching.switch_cancels_what_waits)
 def switch_cancels_what_waits(script):
-    """1 task in flight, 1 behind it, the script switches."""
+    """1 task in flight, 1 more, cancelled on a queue, the script switches."""
     service = script.open_service()
     script.hold("invoke", calls=1)
     service.submit(script.task())
     waiting = service.submit(script.task())
-    script.actor("canceller", waiting.cancel)
+    if script.workers == 1:
+        script.actor("canceller", waiting.cancel)
     service.switch("v2", pending="cancel")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from enum import Enum
 from functools import cached_property
 from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any
@@ -14,6 +15,8 @@ __all__ = ["is_own", "read_attribute", "read_dynamic", "write_attribute", "write
 _INSTANCES: set[type] = set()
 """Classes whose instances have their attributes in a `__dict__`, as was seen: the common case, told apart for speed."""
 _MOST_CLASSES = 2_000
+_OF_MEMBERS = frozenset({"name", "value"})
+"""What a member of an enumeration is made of, once and for all."""
 _IMMUTABLE = 1 << 8
 """The flag of a type whose attributes cannot be stored."""
 
@@ -23,6 +26,8 @@ def read_attribute(thing: Any, name: str) -> list[Touch]:
     of = class_of(thing)
     if of in _INSTANCES and name in object.__getattribute__(thing, "__dict__"):
         return [(thing, name, False)]
+    if name in _OF_MEMBERS and issubclass(of, Enum):
+        return []
     if of is super:
         thing = thing.__self__
         of = class_of(thing)
