@@ -219,7 +219,6 @@ class Crew:
         self._slots_changed(slot, partial(self._done, slot, chore, refused))
 
     def _done(self, slot: Slot, chore: Chore, refused: BaseException | None) -> None:
-        """Under the lock: what follows from a chore."""
         if chore is Chore.PREPARE and self.change is not None:
             self.change.prepared(refused)
         self._opening -= chore in {Chore.OPEN, Chore.REBUILD}
