@@ -84,9 +84,14 @@ class _Window:
         self.own, self.error, self.evidence, self.live = own, error, evidence, live
         self.before: deque[Raw | Stages] = deque()
         self.after: list[Raw | Stages] = []
+        self.beside: deque[Raw | Stages] | None = None
 
-    def incident(self, most: int) -> Incident:
-        events = _events([*self.live, *self.before, self.own, *self.after[:most]])
+    def incident(self, most: int, ring: deque[Raw | Stages]) -> Incident:
+        written = [*self.live, *self.before, self.own, *self.after[:most]]
+        last = _events(written)[-1].at
+        # Who had looked up where to write just before the error wrote to the ring alone, just after it.
+        beside = ring if self.beside is None else self.beside
+        events = tuple(event for event in _events([*written, *beside]) if event.at <= last)
         own = next(_expanded(self.own))
         complete = len(self.after) >= most
         return Incident(
@@ -123,6 +128,7 @@ class EventRing:
         self.put_locked(raw)
         if self._open is not None and self._open.error == error:
             return
+        self._close()
         self._windows.pop(error, None)
         self._windows[error] = self._open = window = _Window(raw, error, evidence, live)
         if len(self._windows) > _CLASSES:
@@ -137,7 +143,7 @@ class EventRing:
 
     def frozen(self) -> tuple[Incident, ...]:
         """The incidents that are kept, oldest first."""
-        return tuple(window.incident(self._most) for window in self._windows.values())
+        return tuple(window.incident(self._most, self._ring.copy()) for window in self._windows.values())
 
     def _put(self, window: _Window, entry: Raw | Stages) -> None:
         self._ring.append(entry)
@@ -146,8 +152,13 @@ class EventRing:
     def _put_last(self, window: _Window, entry: Raw | Stages) -> None:
         self._put(window, entry)
         if len(window.after) >= self._most:
-            self._open = None
+            self._close()
             self.put = self.put_locked = self._ring.append
+
+    def _close(self) -> None:
+        if self._open is not None:
+            self._open.beside = self._ring.copy()
+            self._open = None
 
 
 def _events(entries: Iterable[Raw | Stages]) -> tuple[Event, ...]:

@@ -282,6 +282,26 @@ def test_a_complete_incident_costs_nothing_afterwards():
     assert (ring.put, ring.put_locked) == (plain, plain)
 
 
+def test_who_had_looked_up_where_to_write_before_an_error_is_in_its_incident_all_the_same():
+    ring = EventRing(16)
+    early = ring.put
+    freeze(ring, 2, "A")
+    early(raw(3))
+    ring.put(raw(4))
+    assert times(ring.frozen()[0]) == [2, 3, 4]
+    for at in range(5, 12):
+        ring.put_locked(raw(at))
+    (incident,) = ring.frozen()
+    assert times(incident) == [2, 3, 4, 5, 6, 7]
+    assert incident.complete
+    early = ring.put
+    freeze(ring, 20, "A")
+    early(raw(21))
+    ring.put(raw(22))
+    freeze(ring, 23, "B")
+    assert times(ring.frozen()[0]) == [*range(2, 12), 20, 21, 22, 23]
+
+
 def test_unlocked_writers_beside_freezing_lose_nothing_and_repeat_nothing():
     ring, lock, stop = EventRing(64), threading.Lock(), threading.Event()
 
