@@ -98,6 +98,26 @@ def test_what_nobody_can_share_is_not_reported():
     assert not reports(module.closures).seen
 
 
+def test_a_member_of_an_enumeration_is_what_it_is_and_anything_else_with_a_value_may_change():
+    module = load("""
+import enum
+class Colour(enum.Enum):
+    RED = "red"
+class Box:
+    def __init__(self):
+        self.value = 0
+def change(box):
+    box.value = box.name = 1
+def read(thing): return thing.value
+""")
+    assert not reports(module.read, module.Colour.RED).touched()
+    box = module.Box()
+    assert reports(module.read, box).has(box, "value", write=False)
+    assert reports(module.change, box).has(box, "name", write=True)
+    with pytest.raises(AttributeError):
+        module.Colour.RED.value = "blue"
+
+
 def test_a_final_attribute_is_reported_until_it_is_there():
     module = load(
         "class C:\n def __init__(self, show):\n  show(self)\n  self.a = 1\ndef read(t): return hasattr(t, 'a') or t.a"
