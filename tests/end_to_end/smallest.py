@@ -312,14 +312,17 @@ def switch_under_load(script):
 
 @smaller(switching.switch_cancels_what_waits)
 def switch_cancels_what_waits(script):
-    """1 task in flight, 1 more, cancelled on a queue, the script switches."""
+    """1 task in flight, 1 more, the script switches, on a pool it cancels after that."""
     service = script.open_service()
     script.hold("invoke", calls=1)
     service.submit(script.task())
     waiting = service.submit(script.task())
-    if script.workers == 1:
+    if script.workers > 1:
+        service.switch("v2", pending="cancel")
+        waiting.cancel()
+    else:
         script.actor("canceller", waiting.cancel)
-    service.switch("v2", pending="cancel")
+        service.switch("v2", pending="cancel")
 
 
 @smaller(switching.two_switches)
