@@ -115,6 +115,11 @@ def test_every_rule_has_a_scenario_and_what_is_left_out_is_inside_native_code():
     assert SMALLEST_OF_THE_FRONT.keys() <= set(OF_THE_FRONT) <= SCENARIOS.keys()
 
 
+def test_every_scenario_is_whole_with_two_preemptions_somewhere():
+    whole = {key for key, row in rows().items() if row.strip("| ").endswith(searched(BOUND))}
+    assert {space.scenario for space in spaces() if space.key in whole} == {space.scenario for space in spaces()}
+
+
 def test_a_row_says_what_was_searched():
     for key, row in rows().items():
         executions, points, seconds, extent = row.strip("| ").split(" | ")[3:]
