@@ -7,15 +7,23 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parents[1]
-SHOWN = {"pipeline_hands_over": ("own_output/one_buffer_for_both_stages", "own-output")}
+SHOWN = {
+    "smallest.py:pipeline_hands_over": "own_output/one_buffer_for_both_stages",
+    "smallest.py:switch_under_load": "one_version/pending_runs_on_the_new_one",
+    "smallest.py:two_switches": "one_version/returns_before_it_is_done",
+    "smallest.py:device_reset_spares_the_next_model": "recovery_order/spare_not_looked_at",
+    "smallest.py:time_out_has_the_neighbours_checked": "recovery_order/neighbours_not_asked",
+    "smallest.py:watchdog_waits_for_the_device": "recovery_order/never_asked",
+    "smallest_on_a_pool.py:stale_model": "fresh_only/stale_after_a_switch",
+}
 
 
 @pytest.mark.parametrize("scenario", SHOWN)
 def test_a_smaller_configuration_still_fails_a_wrong_service(scenario, tmp_path):
-    specimen, invariant = SHOWN[scenario]
+    specimen = SHOWN[scenario]
     wrong = f"{TESTS / 'specimens' / specimen}.py:specimen"
-    small = f"{TESTS / 'end_to_end' / 'smallest.py'}:{scenario}"
+    small = str(TESTS / "end_to_end" / scenario)
     command = [sys.executable, "-m", "harness.cli.main", "explore", wrong, "--scenario", small, "--out", str(tmp_path)]
     done = subprocess.run([*command, "--executions", "50"], capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stdout + done.stderr
-    assert f"{invariant}: " in done.stdout
+    assert f"{specimen.partition('/')[0].replace('_', '-')}: " in done.stdout
