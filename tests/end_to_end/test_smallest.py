@@ -18,12 +18,22 @@ SHOWN = {
 }
 
 
+def explore(service, scenario, out):
+    small = str(TESTS / "end_to_end" / scenario)
+    command = [sys.executable, "-m", "harness.cli.main", "explore", str(TESTS / service), "--scenario", small]
+    options = ["--executions", "200", "--seed", "1", "--out", str(out)]
+    return subprocess.run([*command, *options], capture_output=True, text=True, check=False)
+
+
 @pytest.mark.parametrize("scenario", SHOWN)
 def test_a_smaller_configuration_still_fails_a_wrong_service(scenario, tmp_path):
     specimen = SHOWN[scenario]
-    wrong = f"{TESTS / 'specimens' / specimen}.py:specimen"
-    small = str(TESTS / "end_to_end" / scenario)
-    command = [sys.executable, "-m", "harness.cli.main", "explore", wrong, "--scenario", small, "--out", str(tmp_path)]
-    done = subprocess.run([*command, "--executions", "200", "--seed", "1"], capture_output=True, text=True, check=False)
+    done = explore(f"specimens/{specimen}.py:specimen", scenario, tmp_path)
     assert done.returncode == 1, done.stdout + done.stderr
     assert f"{specimen.partition('/')[0].replace('_', '-')}: " in done.stdout
+
+
+def test_a_pipeline_with_other_stages_is_judged_as_the_built_in_one_is(tmp_path):
+    done = explore("end_to_end/two_stages.py:TwoStages", "smallest.py:pipeline_hands_over", tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "PASS" in done.stdout
