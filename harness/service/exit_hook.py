@@ -11,7 +11,10 @@ import atexit
 import ctypes
 import logging
 import os
+import signal
 import threading  # noqa: TID251 - a service that does not close must not keep the others, or the process
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Protocol
 from weakref import WeakSet
 
@@ -45,18 +48,45 @@ def forget(service: _Closable) -> None:
 
 
 def _abort_open_services() -> None:
-    threads = [threading.Thread(target=_abort, args=(service,), daemon=True) for service in tuple(_open)]
+    services = tuple(_open)
+    threads = [threading.Thread(target=_abort, args=(service,), daemon=True) for service in services]
     try:
         for thread in threads:
             thread.start()
         until = monotonic() + EXIT_SECONDS
         for thread in threads:
             thread.join(max(0.0, until - monotonic()))
+    except RuntimeError:  # CPython 3.12 starts no thread any more
+        _abort_here(services)
     finally:  # whoever is impatient sends SIGINT
-        late = sum(thread.is_alive() for thread in threads)
-        if late:
-            _LOGGER.warning("%d service(s) left open do not close: a native call does not return", late)
-            _leave_without_destructors()
+        _leave_behind(sum(thread.is_alive() for thread in threads))
+
+
+def _abort_here(services: Sequence[_Closable]) -> None:
+    """Abort one after the other, on the main thread, until a timer interrupts it."""
+    done = 0
+    with suppress(_LateError):
+        signal.signal(signal.SIGALRM, _interrupt)
+        signal.setitimer(signal.ITIMER_REAL, EXIT_SECONDS)
+        for service in services:
+            _abort(service)
+            done += 1
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    _leave_behind(len(services) - done)
+
+
+class _LateError(BaseException):
+    """The time for an exit is over."""
+
+
+def _interrupt(*_: object) -> None:
+    raise _LateError
+
+
+def _leave_behind(late: int) -> None:
+    if late:
+        _LOGGER.warning("%d service(s) left open do not close: a native call does not return", late)
+        _leave_without_destructors()
 
 
 def _abort(service: _Closable) -> None:

@@ -74,9 +74,17 @@ done = other.submit(inputs)
 done.add_done_callback(lambda _: sys.exit(9))
 print(done.result()["y"][0, 0], flush=True)
 """
+NO_THREAD_ANY_MORE = """
+def refuse(thread):
+    raise RuntimeError("can't create new thread at interpreter shutdown")
+threading.Thread.start = refuse
+sys.exit(7)
+"""
+"""As CPython 3.12 is from the beginning of its exit."""
 ENDS = {
     "at the end of main": ("", 0, ["main ends"]),
     "sys.exit": ("sys.exit(7)", 7, []),
+    "sys.exit, and no thread is started any more": (NO_THREAD_ANY_MORE, 7, []),
     "an uncaught exception": ("raise ValueError('mine')", 1, []),
     "del and garbage collection": ("del queue, running, waiting; gc.collect()", 0, ["main ends"]),
     "sys.exit in a callback": (
@@ -150,6 +158,12 @@ def test_a_program_that_is_held_in_a_native_delegate_ends_with_its_status(requir
     ends("litert", how)
 
 
-@pytest.mark.parametrize("how", ["at the end of main", "sys.exit in a callback", "SIGTERM", "SIGINT while it closes"])
+ON_THE_REFERENCE = (
+    "at the end of main", "sys.exit in a callback", "sys.exit, and no thread is started any more", "SIGTERM",
+    "SIGINT while it closes",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("how", ON_THE_REFERENCE)
 def test_a_program_that_hangs_on_the_numpy_reference_ends_with_its_status(how):
     ends("numpy", how)
