@@ -5,10 +5,12 @@ PYTHON ?= python3
 TAG := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 VENV := build/venv-$(TAG)
 DEMO := build/demo-$(TAG)
+COMPILED := build/compiled-$(TAG)
 PIP_FLAGS := --quiet --disable-pip-version-check --constraint constraints.txt
-SOURCES := adapters harness reports scenarios tests benchmarks docs/examples
+CORE_TESTS := tests/compiled tests/unit/engine tests/unit/execution tests/litmus tests/specimens tests/end_to_end
+SOURCES := hatch_build.py adapters harness reports scenarios tests benchmarks docs/examples
 
-.PHONY: help demo setup check format native test soak bench clean
+.PHONY: help demo setup check format native test test-compiled soak bench clean
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -40,6 +42,10 @@ native:
 test: $(VENV)/ready
 	$(VENV)/bin/python -m pytest -n 2 --dist worksteal -m "not soak"
 
+## make test-compiled  the engine's tests on a compiled core, which a C compiler makes in build/
+test-compiled: $(COMPILED)/ready
+	PYTHONPATH=$(CURDIR)/$(COMPILED)/site $(VENV)/bin/pytest -n 2 --dist worksteal -m "not soak" $(CORE_TESTS)
+
 ## make soak    the long explorations, with the tables that the docs keep
 soak: $(VENV)/ready
 	$(VENV)/bin/python -m pytest -m soak --timeout 7200
@@ -55,6 +61,12 @@ clean:
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install $(PIP_FLAGS) --editable '.[onnxruntime,litert,tflite,dev]'
+	touch $@
+
+$(COMPILED)/ready: $(VENV)/ready hatch_build.py $(shell find harness -name '*.py')
+	rm -rf $(COMPILED)
+	RACEGATE_COMPILED=1 $(VENV)/bin/python -m pip wheel $(PIP_FLAGS) --no-deps --no-build-isolation --wheel-dir $(COMPILED) .
+	$(VENV)/bin/python -m pip install $(PIP_FLAGS) --no-deps --target $(COMPILED)/site $(COMPILED)/*.whl
 	touch $@
 
 $(DEMO)/ready: pyproject.toml constraints.txt

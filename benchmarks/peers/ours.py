@@ -1,6 +1,6 @@
 """Runs the workload under racegate's engine alone: no history, no invariants, the program's own assertions.
 
-Arguments: `threads` or `greenlets`, and `sync` or `statement`.
+Arguments: `threads` or `greenlets`, `sync` or `statement`, and the core that this must be: `compiled` or `interpreted`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from runner import Found, serve
 
 from harness.engine.carriers.greenlets import GreenletCarriers
 from harness.engine.carriers.os_thread import OsThreadCarriers
+from harness.engine.compiling import core
 from harness.engine.install import install, reset_names
 from harness.engine.instrument.loader import Instrumenter
 from harness.engine.kernel import Kernel
@@ -97,4 +98,5 @@ def _why(kernel: Kernel) -> str:
 
 
 if __name__ == "__main__":
+    assert core() == sys.argv[3], f"this core is {core()}"
     serve(Ours(sys.argv[1], sys.argv[2]).explore)

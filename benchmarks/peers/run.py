@@ -28,6 +28,8 @@ GRACE_SECONDS = 15.0
 REPEAT_BELOW_SECONDS = 1.0
 """A bug found sooner is looked for with more seeds, and the median counts."""
 SEEDS = (1, 2, 3)
+COMPILED = "compiled"
+"""Where an environment has racegate with a compiled core."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +45,7 @@ class Tool:
     least: tuple[int, int] = (3, 11)
     launcher: str = "python"
     ours: bool = False
+    compiled: bool = False
     rates_only: bool = False
 
     @property
@@ -51,16 +54,17 @@ class Tool:
         return f"{self.name}, {self.granularity}"
 
 
-def _ours(carrier: str, granularity: str, python: str) -> Tool:
+def _ours(carrier: str, granularity: str, python: str, core: str) -> Tool:
     return Tool(
-        name=f"racegate {carrier}" + (" (older Python)" if python == "oldest" else ""),
+        name=f"racegate {core} {carrier}" + (" (older Python)" if python == "oldest" else ""),
         granularity=granularity,
         file="ours.py",
-        arguments=(carrier, granularity),
+        arguments=(carrier, granularity, core),
         requirements="racegate",
         python=python,
         ours=True,
-        rates_only=python == "oldest",
+        compiled=core == "compiled",
+        rates_only=python == "oldest" or (core, carrier) == ("interpreted", "greenlets"),
     )
 
 
@@ -90,12 +94,9 @@ def _frontrun(strategy: str) -> Tool:
 
 TOOLS = (
     *(
-        _ours(carrier, granularity, "newest")
-        for granularity in ("sync", "statement")
-        for carrier in ("greenlets", "threads")
-    ),
-    *(
-        _ours(carrier, granularity, "oldest")
+        _ours(carrier, granularity, python, core)
+        for python in ("newest", "oldest")
+        for core in ("compiled", "interpreted")
         for granularity in ("sync", "statement")
         for carrier in ("greenlets", "threads")
     ),
@@ -135,13 +136,15 @@ class Environments:
         return able[0 if tool.python == "oldest" else -1]
 
     def prepare(self, tool: Tool, version: tuple[int, int]) -> tuple[Path, str]:
-        """The folder of its commands, and what pip said if it does not install."""
+        """The folder of its commands, and what pip said if it, or a compiled core that it needs, does not install."""
         tag = f"{tool.requirements or 'plain'}-{version[0]}.{version[1]}"
         folder = self._folder / tag
         key = (tool.requirements, version)
         if key not in self._made:
             self._made[key] = _install(folder, self.versions[version], tool.requirements)
-        return folder / "bin", self._made[key]
+        if tool.compiled and (core := ("compiled", version)) not in self._made:
+            self._made[core] = _compile(folder)
+        return folder / "bin", self._made[key] or (self._made["compiled", version] if tool.compiled else "")
 
 
 def _version(interpreter: str) -> tuple[int, int]:
@@ -170,6 +173,15 @@ def _install(folder: Path, interpreter: str, requirements: str) -> str:
     return ""
 
 
+def _compile(folder: Path) -> str:
+    """Install racegate with a compiled core, of the sources of now, into a folder of its own."""
+    pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    command = [*pip, "--no-deps", "--upgrade", "--target", str(folder / COMPILED), str(ROOT)]
+    environment = {**os.environ, "RACEGATE_COMPILED": "1"}
+    said = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)  # noqa: S603
+    return "" if said.returncode == 0 else next(filter(None, reversed(said.stderr.splitlines())), "pip failed")
+
+
 class Runner:
     """A tool's process, started when first asked and again after it hung or died."""
 
@@ -178,7 +190,8 @@ class Runner:
         launcher = [str(commands / "frontrun"), "python"] if tool.launcher == "frontrun" else [str(commands / "python")]
         self._command = [*launcher, str(HERE / tool.file), *tool.arguments]
         path = f"{commands}{os.pathsep}{os.environ.get('PATH', '')}"
-        self._environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"}
+        sources = commands.parent / COMPILED if tool.compiled else ROOT
+        self._environment = {**os.environ, "PATH": path, "PYTHONPATH": str(sources), "PYTHONHASHSEED": "0"}
         self._process: subprocess.Popen[str] | None = None
 
     def ask(self, kind: str, seconds: float, seed: int, *, stop: bool) -> dict[str, Any]:

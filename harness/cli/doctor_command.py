@@ -12,6 +12,7 @@ from harness.cli.main import UNDECIDED
 from harness.cli.output import complain, say
 from harness.cli.stopping import stopping
 from harness.cli.targets import NUMPY, Found, discover
+from harness.engine.compiling import StaleCoreError, core
 from harness.faults.native.build import native_availability
 from harness.models.errors import ModelNotFoundError
 from harness.models.reference import PUBLISHED, resolve
@@ -42,7 +43,7 @@ def execute(args: argparse.Namespace) -> int:
         _say_adapter(item)
     _say_models()
     _say_native_faults()
-    problems = list(shadowed())
+    problems = [*_say_engine(), *shadowed()]
     for problem in problems:
         complain(problem)
     runtimes = [item for item in found if item.adapter != NUMPY and not item.problem]
@@ -72,6 +73,13 @@ def _say_models() -> None:
 def _say_native_faults() -> None:
     available, reason = native_availability()
     say(f"  native     {'faults':12} available: {'yes' if available else f'no, because {reason}'}")
+
+
+def _say_engine() -> Iterator[str]:
+    try:
+        say(f"  engine     {'core':12} {core()}")
+    except StaleCoreError as error:
+        yield str(error)
 
 
 def shadowed(root: Path = _ROOT) -> Iterator[str]:

@@ -22,10 +22,10 @@ import time  # noqa: TID251 - the engine replaces it
 import types
 from typing import Any
 
+from harness.engine.compiling import core
 from harness.engine.primitives.clock import CLOCKS, ControlledDatetime
+from harness.engine.primitives.given import Lock, RLock, WaiterLock
 from harness.engine.primitives.library import install_library
-from harness.engine.primitives.lock import Lock, WaiterLock
-from harness.engine.primitives.rlock import RLock
 from harness.engine.primitives.selector import install_selector
 from harness.engine.primitives.simple_queue import SimpleQueue
 from harness.engine.primitives.thread import forget_threads, identity, install_thread, start_new_thread
@@ -49,8 +49,12 @@ def installed() -> bool:
 
 
 def install() -> None:
-    """Replace the primitives, once per process. A later call sweeps again for modules imported since."""
+    """Replace the primitives, once per process. A later call sweeps again for modules imported since.
+
+    Raises StaleCoreError where the engine is not the one that its sources are.
+    """
     if not _state["installed"]:
+        core()
         _state["installed"] = True
         _replace_bottom()
         _pin_order()

@@ -31,8 +31,7 @@ QUIET_UNTIL_FAIR = 1_000
 QUIET_UNTIL_REST = 50_000
 """So many of them, nearly all of them fair, and whoever still runs is spinning: the execution counts as at rest.
 
-A service may have that much to do between two calls that anybody observes only if it goes over thousands of shared
-things one by one, at the granularity of statements.
+Who goes over thousands of shared things, one by one at the granularity of statements, may have that much to do.
 """
 
 
@@ -160,13 +159,14 @@ class Scheduler:
             chosen = self._decide(me)
         elif len(self._ready) > 1:  # as in _decide, for the case that is nearly all of them
             self.points += 1
-            chosen = self._choose(me, self._ready, None)
-            if chosen is me:
+            picked = self._choose(me, self._ready, None)
+            if picked is me:
                 return
-            if chosen is None:
+            if picked is None:
                 self.pruned = True
                 self._give_up(me)
                 return
+            chosen = picked
             self.choices.append((me.number, me.steps, chosen.number))
         else:
             return

@@ -36,6 +36,8 @@ class Controlled:
         "aborted", "baton", "body", "clock", "daemon", "deadline_ns", "died_of", "fired", "ident", "in_call", "joiners",
         "kernel", "name", "number", "past", "ran_at", "role", "state", "step", "steps", "thread", "waits_for",
     )  # fmt: skip
+    __deletable__ = ("baton", "body", "joiners", "kernel", "thread")
+    """What the compiler must know: these are deleted once they are of no use, so that no cycle is left."""
 
     def __init__(self, kernel: Scheduler, number: int, name: str, *, role: str, daemon: bool, thread: Any) -> None:
         self.kernel = kernel

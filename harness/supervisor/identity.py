@@ -18,6 +18,8 @@ __all__ = ["harness_record", "source_digest", "version"]
 _PACKAGES = ("adapters", "harness", "reports", "scenarios")
 _ROOT = Path(__file__).parents[2]
 _GIT_TIMEOUT_S = 20.0
+_COMPILED = {".so", ".pyd"}
+"""Endings of modules that Python imports in place of the source beside them."""
 
 
 @cache
@@ -48,10 +50,16 @@ def _sources(root: Path) -> Iterator[Path]:
     yield from sorted(found, key=lambda path: path.relative_to(root).as_posix())
 
 
+def _compiled(root: Path) -> Iterator[Path]:
+    """The compiled modules in our packages, and that beside the packages which holds their code."""
+    found = (path for package in _PACKAGES for path in (root / package).rglob("*"))
+    yield from (path for path in (*found, *root.glob("racegate__mypyc*")) if path.suffix in _COMPILED)
+
+
 def _dirty(root: Path = _ROOT) -> bool | None:
-    """Whether the source differs from what was committed or released; None where neither can be told."""
+    """Whether what runs differs from what was committed or released; None where neither can be told."""
     if (root / ".git").exists():
-        return _changed_in_git(root)
+        return any(_compiled(root)) or _changed_in_git(root)
     return _changed_since_install(root)
 
 
@@ -70,11 +78,11 @@ def _changed_since_install(root: Path) -> bool | None:
         files = metadata.distribution("racegate").files or []
     except metadata.PackageNotFoundError:
         return None
-    recorded = {Path(str(file.locate())).resolve(): file.hash for file in files if str(file).endswith(".py")}
+    recorded = {Path(str(file.locate())).resolve(): file.hash for file in files}
     sources = list(_sources(root))
     if not any(path.resolve() in recorded for path in sources):
         return None
-    return any(_differs(path, recorded.get(path.resolve())) for path in sources)
+    return any(_differs(path, recorded.get(path.resolve())) for path in (*sources, *_compiled(root)))
 
 
 def _differs(path: Path, recorded: metadata.FileHash | None) -> bool:

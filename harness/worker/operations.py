@@ -71,9 +71,13 @@ def _hello(params: HelloParams, _emit: Emit) -> Hello:
         message = f"this worker speaks protocol {PROTOCOL_VERSION}, not {params.protocol}"
         raise OperationError(kind="protocol", error_class="ProtocolVersion", message=message)
     if params.role == "cells":
-        from harness.engine.install import install  # noqa: PLC0415 - never in an oracle worker
+        from harness.engine.compiling import StaleCoreError  # noqa: PLC0415 - never in an oracle worker
+        from harness.engine.install import install  # noqa: PLC0415
 
-        install()
+        try:
+            install()
+        except StaleCoreError as error:
+            raise OperationError(kind="usage", error_class=type(error).__name__, message=str(error)) from error
         if params.instrument:
             from harness.engine.instrument.loader import Instrumenter  # noqa: PLC0415 - where it is asked for
 

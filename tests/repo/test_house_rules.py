@@ -58,7 +58,8 @@ def test_every_module_with_public_names_says_which(path):
 
 def _bound(tree):
     names = set()
-    for node in tree.body:
+    inner = (each for node in tree.body if isinstance(node, ast.If) for each in node.body)
+    for node in (*tree.body, *inner):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             names.add(node.name)
         elif isinstance(node, ast.Assign | ast.AnnAssign):

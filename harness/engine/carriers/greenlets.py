@@ -24,27 +24,26 @@ __all__ = ["GreenletCarriers"]
 class _Greenlet:
     """A reusable carrier and the baton of the thread that it carries."""
 
-    __slots__ = ("_body", "_carriers", "_thread", "greenlet", "ident", "native_id")
+    __slots__ = ("_body", "_carried", "_carriers", "greenlet", "ident", "native_id")
 
     def __init__(self, carriers: GreenletCarriers) -> None:
         self._carriers = carriers
-        self._thread: Controlled | None = None
+        self._carried: Any = None
         self._body: Callable[[Controlled, Baton], None] | None = None
         self.greenlet: Any = greenlet(self._loop, carriers.hub)
         self.ident = carriers.ident
         self.native_id = carriers.native_id
 
     def assign(self, thread: Controlled, body: Callable[[Controlled, Baton], None]) -> None:
-        self._thread = thread
+        self._carried = thread
         self._body = body
 
     def _loop(self) -> None:
         carriers = self._carriers
         while True:
             assert self._body is not None, "a carrier is switched to when it has been assigned"
-            assert self._thread is not None, "and so it has a thread"
-            self._body(self._thread, self)
-            self._thread = self._body = None
+            self._body(self._carried, self)
+            self._carried = self._body = None
             chosen, carriers.chosen = carriers.chosen, None
             (carriers.hub if chosen is None else chosen).switch()
 
@@ -56,12 +55,12 @@ class _Greenlet:
         chosen, carriers.chosen = carriers.chosen, None
         if chosen is not self.greenlet:
             (carriers.hub if chosen is None else chosen).switch()
-        assert self._thread is not None, "a baton is taken by the thread that is carried"
-        CONTROLLED[self.ident] = self._thread
+        assert self._carried is not None, "a baton is taken by the thread that is carried"
+        CONTROLLED[self.ident] = self._carried
 
     def hand_to(self, other: Any) -> None:
         other.greenlet.switch()
-        CONTROLLED[self.ident] = self._thread  # pyright: ignore[reportArgumentType] - as in `take`
+        CONTROLLED[self.ident] = self._carried
 
     def frame(self) -> FrameType | None:
         return self.greenlet.gr_frame

@@ -25,7 +25,7 @@ __all__ = ["OsThreadCarriers", "pin_this_thread"]
 class _OsThread:
     """A reusable carrier and the baton of the thread that it carries."""
 
-    __slots__ = ("_body", "_idle", "_raw", "_thread", "ident", "native_id", "pass_on", "take")
+    __slots__ = ("_body", "_carried", "_idle", "_raw", "ident", "native_id", "pass_on", "take")
 
     def __init__(self, idle: list[_OsThread], core: int | None) -> None:
         self._raw = allocate_lock()
@@ -33,7 +33,7 @@ class _OsThread:
         self.pass_on: Any = self._raw.release
         self.take: Any = self._raw.acquire
         self._body: Callable[[Controlled, Baton], None] | None = None
-        self._thread: Controlled | None = None
+        self._carried: Controlled | None = None
         self._idle = idle
         self.ident = self.native_id = 0
         ready = allocate_lock()
@@ -49,7 +49,7 @@ class _OsThread:
         return _FRAMES().get(self.ident)
 
     def assign(self, thread: Controlled, body: Callable[[Controlled, Baton], None]) -> None:
-        self._thread, self._body = thread, body
+        self._carried, self._body = thread, body
 
     def _loop(self, core: int | None, ready: Callable[[], None]) -> None:
         self.ident = get_ident()
@@ -59,7 +59,7 @@ class _OsThread:
         ready()
         while True:
             self._raw.acquire()
-            thread, self._thread = self._thread, None
+            thread, self._carried = self._carried, None
             body, self._body = self._body, None
             if body is None or thread is None:
                 return

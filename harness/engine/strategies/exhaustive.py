@@ -44,6 +44,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from harness.engine.causality import Races
+from harness.engine.compiling import mypyc_attr
 from harness.engine.strategies.scripted import default_choice, numbered, position, preempts
 from harness.engine.threads import Controlled, State
 
@@ -56,6 +57,7 @@ _Position = tuple[int, int]
 _Prefix = tuple[tuple[int, int, int], ...]
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Exhaustive:
     """All executions up to `bound` preemptions, or the share number `share` of `of` of them.
 
@@ -121,9 +123,9 @@ class Exhaustive:
         chosen = default_choice(by, ready, timer)
         if self._wanted:
             wanted = self._wanted.pop(here, chosen.number)
-            chosen = numbered(wanted, ready, timer)
-            assert chosen is not None, "the choice was recorded in an execution that was the same so far"
-            return chosen
+            found = numbered(wanted, ready, timer)
+            assert found is not None, "the choice was recorded in an execution that was the same so far"
+            return found
         if self.races is not None:
             causality = chosen.kernel.causality
             assert causality is not None, "a strategy that is told of races gets it"

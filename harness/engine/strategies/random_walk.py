@@ -5,11 +5,13 @@ from __future__ import annotations
 import random  # noqa: TID251 - a strategy owns its seeded generator
 from collections.abc import Sequence
 
+from harness.engine.compiling import mypyc_attr
 from harness.engine.threads import Controlled
 
 __all__ = ["RandomWalk"]
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class RandomWalk:
     """Each candidate is as likely as the others, a due timer among them."""
 

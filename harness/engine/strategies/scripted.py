@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from harness.engine.compiling import mypyc_attr
 from harness.engine.threads import Controlled, State
 from harness.schedule import KERNEL
 
@@ -48,6 +49,7 @@ def numbered(number: int, ready: Sequence[Controlled], timer: Controlled | None)
     return timer if timer is not None and timer.number == number else None
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Scripted:
     """The default order, always."""
 

@@ -45,7 +45,7 @@ class Segments:
         for place in range(self._now + 1, len(self._segments)):
             segment = self._segments[place]
             chosen = candidates.get(segment.thread)
-            if chosen is not None and not (chosen is by and chosen.steps >= segment.until >= 0):
+            if chosen is not None and not (by is not None and chosen is by and by.steps >= segment.until >= 0):
                 self._now = place
                 return chosen
         return default_choice(by, ready, timer)

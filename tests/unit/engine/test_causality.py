@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import pytest
 
+from harness.engine.carriers.os_thread import OsThreadCarriers
 from harness.engine.causality import Causality
+from harness.engine.kernel import Kernel
+from harness.engine.strategies.scripted import Scripted
+from harness.engine.threads import Controlled
 
 TOP, LEFT, RIGHT = 1, 2, 3
 """The step of each thread in which it makes its first accesses."""
 
 
-class Thread:
-    """As much of a controlled thread as causality looks at."""
-
-    def __init__(self, number, step):
-        self.number, self.step, self.past = number, step, 0
+def a_thread(number, step):
+    kernel = Kernel(OsThreadCarriers(), Scripted())
+    thread = Controlled(kernel, number, f"thread-{number}", role="actor", daemon=False, thread=None)
+    thread.step = step
+    return thread
 
 
 @pytest.fixture
@@ -29,7 +33,7 @@ def causality(raced):
 
 @pytest.fixture
 def threads(causality):
-    top, left, right = (Thread(number, number + 1) for number in range(3))
+    top, left, right = (a_thread(number, number + 1) for number in range(3))
     causality.started(top, None)
     causality.started(left, top)
     causality.started(right, top)
@@ -108,7 +112,7 @@ def test_what_was_done_before_a_thread_started_does_not_race_with_it(causality, 
     top, left, _ = threads
     thing = object()
     write(causality, top, thing)
-    child = Thread(3, 4)
+    child = a_thread(3, 4)
     causality.started(child, top)
     write(causality, child, thing)
     assert not raced
@@ -144,7 +148,7 @@ def test_who_ends_a_wait_for_a_time_races_with_its_end(causality, threads, raced
 def test_steps_that_commute_lead_to_one_state_and_others_do_not():
     def state(*writes):
         causality = Causality(str)
-        top, left, right = (Thread(number, number + 1) for number in range(3))
+        top, left, right = (a_thread(number, number + 1) for number in range(3))
         causality.started(top, None)
         causality.started(left, top)
         causality.started(right, top)

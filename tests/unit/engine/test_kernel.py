@@ -126,19 +126,19 @@ def test_a_native_call_without_the_token_lets_others_go_and_ends_when_it_is_expe
         real = gate._cond._lock  # the dual-mode lock below the event
 
         def call():
-            real._real.acquire()  # really blocks, outside control
+            real.raw.acquire()  # really blocks, outside control
             order.append("returned")
 
-        real._real.acquire()
+        real.raw.acquire()
 
         def other():
             order.append("other went on")
-            real._real.release()
+            real.raw.release()
             kernel.expect_return(me)
 
         threading.Thread(target=other).start()
         kernel.native(me, call)
-        real._real.release()
+        real.raw.release()
         return kernel.real_time_mattered
 
     run = bench.once(program, Scripted())
