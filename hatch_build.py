@@ -59,11 +59,15 @@ class CompiledCore(BuildHookInterface[Any]):
         if version == "editable":
             message = "an editable install runs the sources: it cannot have a compiled core (RACEGATE_COMPILED)"
             raise RuntimeError(message)
-        self._folder = tempfile.TemporaryDirectory()  # which goes with this hook, if nothing comes of it
+        self._folder = tempfile.TemporaryDirectory()
         folder = Path(self._folder.name)
         shutil.copytree(Path(self.root) / "harness", folder / "harness", ignore=shutil.ignore_patterns("__pycache__"))
         sources = [f"harness/engine/{name}.py" for name in CORE]
-        _compile(folder, sources)
+        try:
+            _compile(folder, sources)
+        except RuntimeError:
+            self._folder.cleanup()
+            raise
         digests = {source: hashlib.sha256((folder / source).read_bytes()).hexdigest() for source in sources}
         (folder / MANIFEST).write_text(json.dumps(digests, indent=1) + "\n")
         made = [MANIFEST, *(str(file.relative_to(folder)) for file in _libraries(folder))]
