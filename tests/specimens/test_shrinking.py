@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
 from harness.engine.kernel import Kernel
 from harness.engine.scheduler import QUIET_UNTIL_REST
+from harness.engine.strategies.portfolio import make_strategy
 from harness.execution import cell as cell_module
 from harness.execution import controlled
 from harness.execution.shrink import MOST_EXECUTIONS, REST_SOON, shrink
@@ -44,16 +43,7 @@ PREEMPTIONS = 2
 EXECUTIONS = 500
 
 
-def textbook():
-    """The names; on newer interpreters another failure of one of them is met first, and stays as it is."""
-    longer = pytest.mark.xfail(sys.version_info >= (3, 12), reason="10 steps and 4 preemptions", strict=False)
-    return [
-        pytest.param(name, marks=[longer] if name.endswith("/slot_returned_before_the_fetch") else [])
-        for name in TEXTBOOK
-    ]
-
-
-@pytest.mark.parametrize("name", textbook())
+@pytest.mark.parametrize("name", TEXTBOOK)
 def test_a_textbook_mistake_is_shown_in_few_steps_and_two_preemptions(name, specimens, bench, monkeypatch):
     specimen = next(specimen for specimen in specimens if specimen.name == name)
     seen = {}
@@ -93,3 +83,26 @@ def test_candidates_with_threads_that_run_for_ever_are_given_up_soon(specimens, 
     soon = [kernel for kernel in kernels if REST_SOON <= kernel.steps < QUIET_UNTIL_REST]
     assert soon
     assert len(kernels) - len(soon) <= 6
+
+
+def test_what_stays_hard_to_follow_may_do_more_harm_when_it_is_shrunk(specimens, bench):
+    """Two runs at once that do not mix up their outputs take more preemptions than two that do."""
+    specimen = next(specimen for specimen in specimens if specimen.name == "own_output/slot_returned_before_the_fetch")
+    run = bench.prepared(bench.cell(specimen, "specimen", specimen.scenarios[0], EXECUTIONS))
+    invariant, more = "one-task-per-session", []
+    for seed in range(7, 12):
+        strategy = make_strategy("random", seed)
+        executions = (run.laboratory.execute(strategy, number) for number in range(40))
+        failing = next(each for each in executions if broken(each).get(invariant))
+        shrunk = shrink(run.laboratory, run.schedule(failing), failing, invariant)
+        assert invariant in broken(shrunk.execution)
+        if broken(shrunk.execution).keys() > broken(failing).keys():
+            more.append(shrunk.size)
+    run.laboratory.close()
+    assert more
+    assert all(size.preemptions <= PREEMPTIONS for size in more)
+
+
+def broken(execution):
+    judged = check_all(execution.history)
+    return {name: judgement.violations for name, judgement in judged.items() if judgement.violations}
