@@ -23,9 +23,9 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 WANTED = os.environ.get("RACEGATE_COMPILED", "") not in {"", "0"}
 CORE = (
     "carriers/greenlets", "carriers/os_thread", "causality", "instrument/callees", "instrument/contents",
-    "instrument/owners", "kernel", "native_calls", "primitives/lock", "primitives/rlock", "scheduler",
-    "strategies/deviations", "strategies/exhaustive", "strategies/pct", "strategies/portfolio", "strategies/pos",
-    "strategies/priorities", "strategies/random_walk", "strategies/replay", "strategies/scripted",
+    "instrument/owners", "instrument/runtime", "kernel", "native_calls", "primitives/lock", "primitives/rlock",
+    "scheduler", "strategies/deviations", "strategies/exhaustive", "strategies/pct", "strategies/portfolio",
+    "strategies/pos", "strategies/priorities", "strategies/random_walk", "strategies/replay", "strategies/scripted",
     "strategies/segments", "threads",
 )  # fmt: skip
 """What an execution spends its time in, but for what needs frames or is bound as a method of a class."""

@@ -30,6 +30,8 @@ from harness.engine.threads import CONTROLLED, Controlled
 __all__ = ["names"]
 
 _frame = sys._getframe  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] - whose globals a name means
+_CALLER = 1 if __file__.endswith(".py") else 0
+"""How far up the caller's frame is: compiled, a function of this module has none of its own."""
 
 
 class Reports:
@@ -120,19 +122,19 @@ class Reports:
     def variable(self, *keys: str) -> None:
         """A variable that several functions share is about to be read."""
         if CONTROLLED:
-            self.report_one(self._read_variables, keys, _frame(1).f_globals)
+            self.report_one(self._read_variables, keys, _frame(_CALLER).f_globals)
 
     def store(self, value: Any, *keys: str) -> Any:
         """Shared variables are about to be stored, or deleted."""
         if CONTROLLED:
-            self.report_one(self._written_variables, keys, _frame(1).f_globals)
+            self.report_one(self._written_variables, keys, _frame(_CALLER).f_globals)
         return value
 
     def stored(self, *keys: str) -> None:
         """Shared variables have just been stored: since then there was no decision point, and here is none."""
         me = CONTROLLED.get(get_ident())
         if me is not None:
-            _note(me, self._written_variables(keys, _frame(1).f_globals))
+            _note(me, self._written_variables(keys, _frame(_CALLER).f_globals))
 
     def _read_variables(self, keys: tuple[str, ...], namespace: dict[str, Any]) -> list[Touch]:
         """A function's variable is known by its function's place in the module, a global by its module's namespace."""
@@ -244,7 +246,7 @@ class Reports:
         """A module's variables were just read by an import from it."""
         me = CONTROLLED.get(get_ident())
         if me is not None:
-            package = _frame(1).f_globals.get("__package__")
+            package = _frame(_CALLER).f_globals.get("__package__")
             module = sys.modules[resolve_name(source, package)]
             _note(me, [(module.__dict__, name, False) for name in names])
 

@@ -8,11 +8,16 @@ import types
 import pytest
 
 from harness.engine import real
+from harness.engine.compiling import core
 from harness.engine.instrument.attributes import mutable_names
 from harness.engine.instrument.runtime import names
 from harness.engine.instrument.transform import transform
 from harness.engine.strategies.exhaustive import Exhaustive
 from harness.engine.threads import CONTROLLED, current
+
+pytestmark = pytest.mark.skipif(
+    core() == "compiled", reason="a compiled core takes no stand-in for a kernel; tests/compiled compares what it explores"
+)
 
 
 class _Recorder:
