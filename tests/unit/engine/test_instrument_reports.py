@@ -16,7 +16,8 @@ from harness.engine.strategies.exhaustive import Exhaustive
 from harness.engine.threads import CONTROLLED, current
 
 pytestmark = pytest.mark.skipif(
-    core() == "compiled", reason="a compiled core takes no stand-in for a kernel; tests/compiled compares what it explores"
+    core() == "compiled",
+    reason="a compiled core takes no stand-in for a kernel; tests/compiled compares what it explores",
 )
 
 
