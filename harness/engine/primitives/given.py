@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import _thread
+from typing import Any
+
 from harness.engine.primitives import lock, rlock
 
 __all__ = ["Lock", "RLock", "WaiterLock"]
@@ -28,3 +31,8 @@ class RLock(rlock.RLock):
 
     __slots__ = ("__weakref__",)
     __enter__ = rlock.RLock.acquire
+
+
+_given: Any = RLock
+if hasattr(_thread.RLock, "locked"):
+    _given.locked = rlock.RLock.held

@@ -58,6 +58,10 @@ class RLock:
     def __exit__(self, *_: object) -> None:
         RLock.release(self)
 
+    def held(self) -> bool:
+        """Say whether a thread holds it: `locked`, from CPython 3.14 on."""
+        return self.raw.locked() if current() is None else self._inner.locked()
+
     def _is_owned(self) -> bool:
         me = CONTROLLED.get(get_ident())
         return self.raw._is_owned() if me is None else self._inner.owner is me  # noqa: SLF001 - Condition asks it so

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import _thread
 import concurrent.futures.thread
+import sys
 import threading  # noqa: TID251 - the engine replaces its bottom
+from contextvars import copy_context
 from typing import Any
 from weakref import WeakSet
 
@@ -24,6 +26,8 @@ _Thread: Any = threading.Thread
 _active: dict[int, Any] = _Module._active  # noqa: SLF001 - what current_thread() and enumerate() look at
 _TURNOVER = "started or ended"
 """The group of the accesses that change which threads there are: they commute."""
+_INHERITS = bool(getattr(sys.flags, "thread_inherit_context", False))
+"""Whether a thread begins with its starter's context variables: CPython 3.14 may be told so."""
 _found: dict[str, Any] = {}
 _real_start = _Thread.start
 _real_join = _Thread.join
@@ -114,8 +118,12 @@ def identity() -> int:
 
 def _run(thread: Any) -> None:
     target, arguments = thread._target, thread._args  # noqa: SLF001 - gone once it has run
+    context = thread.__dict__.get("_context")  # of CPython 3.14: what it was given, or takes over from who starts it
     try:
-        thread.run()
+        if context is None:
+            thread.run()
+        else:
+            context.run(thread.run)
     except BaseException as error:
         # A hook that was there before prints, or belongs to a test runner: how the thread died is recorded instead.
         if _Module.excepthook is not _found["excepthook"] and not CONTROLLED[get_ident()].aborted:
@@ -149,6 +157,8 @@ def _start(self: Any) -> None:
     if self._started._flag:  # noqa: SLF001 - as in start_controlled
         message = "threads can only be started once"
         raise RuntimeError(message)
+    if _INHERITS and self._context is None:
+        self._context = copy_context()
     kernel = me.kernel
     role = "daemon" if self._daemonic else "service"
     kernel.services_started += 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import _thread
 import concurrent.futures
+import contextvars
 import datetime as dt
 import logging
 import queue
@@ -221,7 +223,6 @@ def test_a_lock_is_not_released_by_a_stranger_s_reentry(bench):
 
 
 def test_a_thread_started_below_threading_is_under_control(bench):
-    import _thread
 
     def program(_):
         said = []
@@ -239,3 +240,31 @@ def test_a_thread_started_below_threading_is_under_control(bench):
     runs = bench.many(program, 20)
     assert results(runs) == {(True,)}
     assert {len(run.kernel.threads) for run in runs} == {2}
+
+
+def test_a_thread_that_was_given_a_context_runs_in_it(bench):
+    """As `Thread(context=...)` of CPython 3.14 keeps it."""
+    value = contextvars.ContextVar("value", default=0)
+
+    def program(_):
+        seen = []
+        threads = [threading.Thread(target=lambda: seen.append(value.get())) for _ in range(2)]
+        threads[1]._context = contextvars.Context()
+        threads[1]._context.run(value.set, 7)
+        value.set(3)
+        for thread in threads:
+            thread.start()
+            thread.join()
+        return tuple(seen)
+
+    assert results(bench.many(program, 3)) == {(0, 7)}
+
+
+def test_a_lock_that_can_be_taken_again_says_that_it_is_held_where_a_real_one_does(bench):
+    def program(_):
+        lock = threading.RLock()
+        with lock:
+            inside = lock.held()
+        return inside, lock.held(), hasattr(lock, "locked")
+
+    assert results(bench.many(program, 3)) == {(True, False, hasattr(_thread.RLock, "locked"))}
