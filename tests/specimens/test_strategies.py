@@ -73,7 +73,7 @@ def test_every_strategy_on_every_specimen(bench, specimens):
 
 @pytest.mark.parametrize("half", [0, 1])
 def test_either_half_of_the_table_has_the_same_winner(half):
-    """What the default is made of was chosen by the whole table: it is no accident of the rows that it was chosen by."""
+    """What the default is made of was chosen by the whole table: it is no accident of some rows."""
     page = PAGE.read_text()
     rows = [row.split(" | ")[2:] for row in page[page.index(BEGIN) : page.index(END)].splitlines()[4:-2]]
     sums = {
