@@ -44,6 +44,9 @@ ALLOWANCES = {"heap": 16 * 1024, "resident": 256 * 1024}
 """Growth over all rounds that counts as none: malloc keeps freed pieces for each thread, and counts them as used."""
 UNITS = {"heap": "B", "resident": "B"}
 ENDLESS = 100_000_000
+ENDING_SECONDS = 0.1
+"""What the threads of a round get to end in: on a busy machine the system takes a while to be done with one, and with
+its memory. Threads that stay are waited for in vain, and are there at the reading."""
 BEGIN, END = "<!-- leaks -->", "<!-- /leaks -->"
 
 
@@ -169,10 +172,15 @@ def held_hang(subject: Subject) -> None:
         faults.disarm()
 
 
-def _until(happened: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30.0
+def _until(happened: Callable[[], bool], seconds: float = 30.0) -> None:
+    deadline = time.monotonic() + seconds
     while not happened() and time.monotonic() < deadline:
         time.sleep(0.0005)
+
+
+def _let_end(threads: int) -> None:
+    """Wait until there are no more threads than that."""
+    _until(lambda: (read_resources().threads or 0) <= threads, ENDING_SECONDS)
 
 
 LOOPS: dict[str, Loop] = {
@@ -204,10 +212,14 @@ def measure(subject: Subject, name: str, loop: Loop, rounds: int) -> Iterator[Ro
     warm_up = max(rounds // WARM_UP[0], WARM_UP[1])
     gc.collect()
     gc.freeze()  # what was there before need not be looked at in every round
+    threads = read_resources().threads or 0
     series = np.full((len(TOLERANCES), rounds), np.nan)  # made beforehand: a list of readings would itself grow
     for number in range(rounds):
         loop(subject)
+        _let_end(threads)
         now = read_resources()
+        if number < warm_up:
+            threads = now.threads or 0  # a runtime's own stay
         for row, resource in enumerate(TOLERANCES):
             value = subject.instances() if resource == "instances" else getattr(now, resource)
             series[row, number] = np.nan if value is None else value
