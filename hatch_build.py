@@ -64,13 +64,13 @@ class CompiledCore(BuildHookInterface[Any]):
         shutil.copytree(Path(self.root) / "harness", folder / "harness", ignore=shutil.ignore_patterns("__pycache__"))
         sources = [f"harness/engine/{name}.py" for name in CORE]
         try:
-            _compile(folder, sources)
+            libraries = _compile(folder, sources)
         except RuntimeError:
             self._folder.cleanup()
             raise
         digests = {source: hashlib.sha256((folder / source).read_bytes()).hexdigest() for source in sources}
         (folder / MANIFEST).write_text(json.dumps(digests, indent=1) + "\n")
-        made = [MANIFEST, *(str(file.relative_to(folder)) for file in _libraries(folder))]
+        made = [MANIFEST, *(str(file.relative_to(folder)) for file in libraries)]
         build_data["force_include"].update({str(folder / file): file for file in made})
         build_data.update(pure_python=False, infer_tag=True)
 
@@ -81,7 +81,8 @@ class CompiledCore(BuildHookInterface[Any]):
             self._folder.cleanup()
 
 
-def _compile(folder: Path, sources: list[str]) -> None:
+def _compile(folder: Path, sources: list[str]) -> list[Path]:
+    """The compiled modules, and beside them the one that holds the code of all."""
     setup = folder / "compile_core.py"
     setup.write_text(_SETUP)
     said = subprocess.run(  # noqa: S603 - our own file
@@ -91,11 +92,8 @@ def _compile(folder: Path, sources: list[str]) -> None:
         capture_output=True,
         text=True,
     )
-    if said.returncode != 0 or len(_libraries(folder)) != len(sources) + 1:
+    made = [file for file in folder.rglob("*") if file.suffix in {".so", ".pyd"} and "build" not in file.parts]
+    if said.returncode != 0 or len(made) != len(sources) + 1:
         message = f"the engine's core does not compile:\n{said.stdout[-4000:]}{said.stderr[-4000:]}"
         raise RuntimeError(message)
-
-
-def _libraries(folder: Path) -> list[Path]:
-    """The modules, and beside them the one that holds the code of all."""
-    return [file for file in folder.rglob("*") if file.suffix in {".so", ".pyd"} and "build" not in file.parts]
+    return made

@@ -14,7 +14,7 @@ from harness.engine.compiling import core
 
 ROOT = Path(__file__).parents[2]
 SITE = Path(harness.__file__).parents[1]
-RECEIPT_OF_ITS_OWN = re.compile(r" in [\d.]+ s\b|\d{8}T\d{6}Z-\S+")
+OF_ITS_OWN = re.compile(r" in [\d.]+ s\b|\d{8}T\d{6}Z-\S+")
 """What two runs of one command differ in: how long it took, and what the folder is called."""
 SPECIMENS = "tests/specimens/own_output"
 MANY = f"{SPECIMENS}/slot_returned_before_the_fetch.py:specimen --scenario many-clients --executions 150"
@@ -40,7 +40,7 @@ def racegate(arguments, site, folder):
         command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(site)}, capture_output=True, text=True, check=False
     )
     histories = sorted(folder.rglob("history.jsonl")) if folder is not None else []
-    said = RECEIPT_OF_ITS_OWN.sub("", done.stdout + done.stderr).replace(str(folder), "")
+    said = OF_ITS_OWN.sub("", done.stdout + done.stderr).replace(str(folder), "")
     return done.returncode, said, [history.read_bytes() for history in histories]
 
 

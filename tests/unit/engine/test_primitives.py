@@ -223,7 +223,6 @@ def test_a_lock_is_not_released_by_a_stranger_s_reentry(bench):
 
 
 def test_a_thread_started_below_threading_is_under_control(bench):
-
     def program(_):
         said = []
         done = threading.Lock()
